@@ -1,0 +1,333 @@
+// Package breaker is the circuit breaker itself: a state machine whose state
+// is a value. It has no clock, no timer, no lock and no I/O; time and
+// randomness are arguments, and half-open is reached by asking.
+package breaker
+
+import (
+	"slices"
+	"time"
+)
+
+// Circuit is the persisted snapshot of one breaker. The zero value is a closed
+// circuit that has seen nothing. Its methods return the next circuit; they
+// never change their receiver or share memory with it.
+type Circuit struct {
+	State      State     `json:"state"`
+	Since      time.Time `json:"since,omitzero"` // when State began; zero: it has always been closed
+	Generation uint64    `json:"generation"`     // dates permits; below 2^53; zero: nothing was permitted yet
+
+	// While closed: what the trip rules judge.
+	Streak int `json:"streak"` // failures in a row
+	Fresh  int `json:"fresh"`  // how many of the newest Calls the windows may use
+
+	// While open and half-open.
+	Reason   string        `json:"reason,omitempty"`      // why it opened last
+	OpenedAt time.Time     `json:"opened_at,omitzero"`    // when it left closed
+	RetryAt  time.Time     `json:"retry_at,omitzero"`     // when the open period is over
+	Period   time.Duration `json:"period,omitempty"`      // the open period as drawn
+	Reopens  int           `json:"reopens,omitempty"`     // backoff steps taken
+	Skipped  int           `json:"skipped,omitempty"`     // refusals since OpenedAt
+	Recovery Recovery      `json:"recovery,omitzero"`     // while half-open: numbers frozen at its start
+	Probes   []Probe       `json:"probes,omitempty"`      // while half-open: the unanswered ones
+	Override Override      `json:"override,omitzero"`     // the manual layer above
+	Policy   Policy        `json:"policy,omitzero"`       // as last used
+	Totals   Totals        `json:"totals"`                // never cleared
+	Failed   *Call         `json:"last_failure,omitzero"` // the last failure that counted
+	Worked   *Call         `json:"last_success,omitzero"` // the last success that counted
+
+	Calls    []Call       `json:"calls,omitempty"`   // kept outcomes, newest last; the newest Fresh are judged
+	Keep     Retention    `json:"keep,omitzero"`     // how many of them, as asked by the policies seen
+	History  []Transition `json:"history,omitempty"` // newest last, at most maxHistory
+	Recorded int          `json:"recorded"`          // transitions ever
+}
+
+// Recovery is the progress of a half-open circuit.
+type Recovery struct {
+	Probes    int `json:"probes"`    // allowed at the same time
+	Needed    int `json:"needed"`    // successes that close
+	Answers   int `json:"answers"`   // asked at the most
+	Successes int `json:"successes"` // so far
+	Failures  int `json:"failures"`  // so far
+}
+
+// Permit is leave to run the command once. Its zero value is never issued.
+type Permit struct {
+	Generation uint64 // a result that carries an older one is late
+	Probe      string // token of the probe; empty for a run permitted while closed
+	// Through marks a run that the circuit only counts: it is disabled, or the
+	// run was started by its own probe.
+	Through bool
+}
+
+// Caller describes who asks for a permit.
+type Caller struct {
+	PID    int      // for people
+	Host   string   // for people
+	Leased bool     // a lease will tell when the caller dies
+	Tokens []string // probes that the caller runs under
+}
+
+// Refusal says why a run was not permitted.
+type Refusal uint8
+
+// The refusals.
+const (
+	RefusedOpen  Refusal = iota // the open period is not over
+	RefusedHeld                 // an operator holds the circuit
+	RefusedProbe                // half-open, and its probes are taken
+)
+
+// OpenError is the only error of Admit: the run is refused.
+type OpenError struct {
+	Refusal Refusal
+	Circuit Circuit       // as it stands, to explain the refusal
+	RetryAt time.Time     // zero when nobody knows: held without end, or a probe is running
+	In      time.Duration // from now to RetryAt
+}
+
+// Error says why in a few words, without the circuit's name, which it does not know.
+func (e *OpenError) Error() string {
+	switch e.Refusal {
+	case RefusedHeld:
+		return "circuit is held"
+	case RefusedProbe:
+		return "circuit is half-open and its probe is taken"
+	case RefusedOpen:
+	}
+	return "circuit is open"
+}
+
+// Admit asks for leave to run now. Randomness (generation, token, jitter) is
+// drawn from seed. The error is nil or *OpenError; also a refusal changes the
+// circuit, because it is counted.
+func (c Circuit) Admit(p Policy, now time.Time, who Caller, seed uint64) (Circuit, Permit, error) {
+	next, d := c.At(now, seed), draw(seed)
+	if next.Generation == 0 {
+		next.advance(&d)
+	}
+	if next.Override.Kind == Disabled || next.runsUnder(who.Tokens) {
+		return next, Permit{Generation: next.Generation, Through: true}, nil
+	}
+	next.Policy = p
+	next.Keep = next.Keep.widen(p)
+	if next.Override.Kind == Held {
+		return next.refuse(RefusedHeld, next.Override.Until, now)
+	}
+	next.reap(p, now, &d)
+	if next.State == Open && !now.Before(next.RetryAt) {
+		next.Recovery = Recovery{Probes: max(p.Probes, 1), Needed: max(p.Successes, 1), Answers: p.answers()}
+		next.move(HalfOpen, Transition{At: now, Cause: ByTimeout, Code: NoCode}, &d)
+	}
+	switch next.State {
+	case Closed:
+		return next, Permit{Generation: next.Generation}, nil
+	case HalfOpen:
+		if next.slots(now) == 0 {
+			return next.refuse(RefusedProbe, time.Time{}, now)
+		}
+		probe := newProbe(p, now, who, &d)
+		next.Probes = append(next.Probes, probe)
+		return next, Permit{Generation: next.Generation, Probe: probe.Token}, nil
+	case Open:
+	}
+	return next.refuse(RefusedOpen, next.RetryAt, now)
+}
+
+// Record enters the outcome of a permitted run; call.At is now. Rules and
+// periods are those of p, the policy of that same run. A permit of an older
+// generation, or of a probe that is no longer listed, changes totals only.
+func (c Circuit) Record(p Policy, permit Permit, call Call, seed uint64) Circuit {
+	next, d := c.clamped(call.At), draw(seed)
+	switch {
+	case permit.Through:
+		next.Totals.count(call.Outcome)
+		return next
+	case permit.Generation != next.Generation:
+		next.Totals.Late++
+		return next
+	case next.Override.Kind == Disabled: // frozen; only an outcome recorded by hand comes here
+		next.Totals.count(call.Outcome)
+		return next
+	}
+	switch next.State {
+	case Open:
+		next.Totals.count(call.Outcome)
+	case HalfOpen:
+		next.answer(p, permit, call, &d)
+	case Closed:
+		next.Totals.count(call.Outcome)
+		next.judge(p, call, &d)
+	}
+	return next
+}
+
+// judge enters the outcome of a run permitted while closed.
+func (c *Circuit) judge(p Policy, call Call, d *draw) {
+	if call.Outcome == Ignored {
+		return
+	}
+	stale := c.Failed != nil && p.FailureTTL > 0 && call.At.Sub(c.Failed.At) > p.FailureTTL
+	c.note(call)
+	c.Fresh = min(c.Fresh+1, len(c.Calls))
+	if !call.Outcome.Failed() {
+		c.Streak = 0
+		return
+	}
+	if stale {
+		c.Streak = 0
+	}
+	c.Streak++
+	if why := p.trips(c, call.At); why != "" {
+		c.open(p.period(0, d), call.At, Transition{At: call.At, Cause: ByRun, Reason: why, Code: call.Code}, d)
+	}
+}
+
+// answer enters the outcome of a probe.
+func (c *Circuit) answer(p Policy, permit Permit, call Call, d *draw) {
+	listed := slices.IndexFunc(c.Probes, func(probe Probe) bool { return probe.Token == permit.Probe })
+	if listed < 0 {
+		c.Totals.Late++
+		return
+	}
+	c.Probes = slices.Delete(c.Probes, listed, listed+1)
+	c.Totals.count(call.Outcome)
+	if call.Outcome == Ignored {
+		return
+	}
+	c.note(call)
+	why := Transition{At: call.At, Cause: ByProbe, Code: call.Code}
+	if call.Outcome.Failed() {
+		c.Recovery.Failures++
+	} else {
+		c.Recovery.Successes++
+	}
+	switch {
+	case c.Recovery.Successes >= c.Recovery.Needed:
+		why.Reason = "probe succeeded"
+		if c.Recovery.Needed > 1 {
+			why.Reason = plural(c.Recovery.Successes, "probe") + " succeeded"
+		}
+		c.move(Closed, why, d)
+	case c.Recovery.Failures > c.Recovery.Answers-c.Recovery.Needed:
+		why.Reason = "probe failed"
+		if c.Recovery.Failures > 1 {
+			why.Reason = plural(c.Recovery.Failures, "probe") + " failed"
+		}
+		c.Reopens++
+		c.open(p.period(c.Reopens, d), call.At, why, d)
+	}
+}
+
+// reap takes the dead off the list of probes. One that still held its slot is
+// lost: the circuit re-opens, counted from that probe's start, without a
+// backoff step. One that was overdue had given its slot up already.
+func (c *Circuit) reap(p Policy, now time.Time, d *draw) {
+	var from time.Time
+	lost := false
+	c.Probes = slices.DeleteFunc(c.Probes, func(probe Probe) bool {
+		if !probe.lost {
+			return false
+		}
+		c.Totals.Lost++
+		if !probe.overdue(now) {
+			lost = true
+			if probe.StartedAt.After(from) {
+				from = probe.StartedAt
+			}
+		}
+		return true
+	})
+	if lost {
+		c.open(p.period(c.Reopens, d), from, Transition{At: now, Cause: ByLost, Reason: "probe lost", Code: NoCode}, d)
+	}
+}
+
+// slots returns how many more probes may start now.
+func (c *Circuit) slots(now time.Time) int {
+	live := 0
+	for _, probe := range c.Probes {
+		if !probe.overdue(now) {
+			live++
+		}
+	}
+	answered := c.Recovery.Successes + c.Recovery.Failures
+	return max(0, min(c.Recovery.Probes-live, c.Recovery.Answers-live-answered))
+}
+
+// runsUnder reports whether one of the tokens is a listed probe's.
+func (c *Circuit) runsUnder(tokens []string) bool {
+	return slices.ContainsFunc(c.Probes, func(probe Probe) bool {
+		return slices.Contains(tokens, probe.Token)
+	})
+}
+
+func (c Circuit) refuse(why Refusal, retryAt, now time.Time) (Circuit, Permit, error) {
+	c.Totals.Refused++
+	if c.State != Closed {
+		c.Skipped++
+	}
+	refused := &OpenError{Refusal: why, Circuit: c, RetryAt: retryAt}
+	if !retryAt.IsZero() {
+		refused.In = retryAt.Sub(now)
+	}
+	return c, Permit{}, refused
+}
+
+func newProbe(p Policy, now time.Time, who Caller, d *draw) Probe {
+	limit := p.ProbeLimit
+	if limit == 0 {
+		limit = defaultProbeLimit
+	}
+	return Probe{
+		Token: d.token(), StartedAt: now, Deadline: now.Add(limit),
+		PID: who.PID, Host: who.Host, Leased: who.Leased,
+	}
+}
+
+// open moves to Open for a period that counts from an instant.
+func (c *Circuit) open(period time.Duration, from time.Time, why Transition, d *draw) {
+	c.Reason, c.Period, c.RetryAt = why.Reason, period, from.Add(period)
+	c.move(Open, why, d)
+}
+
+// move is the only place where the state is assigned. It starts a generation,
+// writes history, and clears what the new state must not inherit.
+func (c *Circuit) move(to State, why Transition, d *draw) {
+	from := c.State
+	why.From, why.To = from.String(), to.String()
+	c.enter(why, d)
+	c.State, c.Since = to, why.At
+	c.Probes = nil
+	if to != HalfOpen {
+		c.Recovery = Recovery{}
+	}
+	if from == Closed || to == Closed {
+		c.Streak, c.Fresh, c.Reopens, c.Skipped = 0, 0, 0, 0
+	}
+	switch {
+	case to == Closed:
+		c.Reason, c.Period, c.RetryAt, c.OpenedAt = "", 0, time.Time{}, time.Time{}
+	case from == Closed:
+		c.OpenedAt = why.At
+		c.Totals.Trips++
+	}
+}
+
+// enter starts a generation with an entry in the history.
+func (c *Circuit) enter(why Transition, d *draw) {
+	c.advance(d)
+	why.Generation, why.Streak, why.Refused = c.Generation, c.Streak, c.Totals.Refused
+	c.History = append(c.History, why)
+	c.History = c.History[max(0, len(c.History)-maxHistory):]
+	c.Recorded++
+}
+
+// maxHistory bounds the transitions that a circuit keeps.
+const maxHistory = 100
+
+// advance starts a generation: a random step upwards, so that a permit issued
+// by a history that was lost (a failover, a deleted file) does not fit into
+// another one by accident. Below 2^53, which JSON readers hold exactly.
+func (c *Circuit) advance(d *draw) {
+	c.Generation = (c.Generation+1+d.next()%(1<<20))%(1<<53-1) + 1
+}
