@@ -1,0 +1,8 @@
+package process
+
+import (
+	"os"
+	"syscall"
+)
+
+func systemSignals() []os.Signal { return []os.Signal{syscall.SIGPWR} }
