@@ -1,0 +1,129 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"cb/internal/breaker"
+)
+
+// schema is the version of the document that this code writes.
+const schema = 1
+
+// maxDocument is the largest document that is read or written, in bytes.
+// Circuits stay well below a quarter of it.
+const maxDocument = 1 << 20
+
+// document is what is stored for a circuit.
+type document struct {
+	Schema int     `json:"schema"`
+	Name   string  `json:"name"` // the true one; file names may have to differ
+	Clock  Reading `json:"clock"`
+	breaker.Circuit
+}
+
+// snapshot is a circuit as it was stored.
+type snapshot struct {
+	circuit breaker.Circuit
+	clock   Reading // when it was written
+	found   bool    // false: nothing is stored, the circuit is the zero one
+	// unknown is the whole document when it has fields that this version does
+	// not know, so that they survive a rewrite.
+	unknown []byte
+}
+
+// decode reads exactly one document and checks that it can be the circuit of
+// that name. Its error is ErrNewer or tells the damage.
+func decode(data []byte, name string) (snapshot, error) {
+	var doc document
+	s := snapshot{found: true}
+	if err := decodeStrict(data, &doc); err != nil || doc.Schema != schema {
+		// Damage, a field that is not known, or another schema whose fields
+		// need not even have our types.
+		var head struct {
+			Schema int `json:"schema"`
+		}
+		if err := json.Unmarshal(data, &head); err != nil {
+			return snapshot{}, err
+		}
+		if head.Schema > schema {
+			return snapshot{}, ErrNewer
+		}
+		doc = document{}
+		if err := json.Unmarshal(data, &doc); err != nil {
+			return snapshot{}, err
+		}
+		s.unknown = data
+	}
+	switch {
+	case doc.Schema != schema:
+		return snapshot{}, fmt.Errorf("unknown schema %d", doc.Schema)
+	case doc.Name != name:
+		return snapshot{}, fmt.Errorf("it is the circuit %q", doc.Name)
+	}
+	if err := doc.Validate(); err != nil {
+		return snapshot{}, err
+	}
+	s.circuit, s.clock = doc.Circuit, doc.Clock
+	return s, nil
+}
+
+// decodeStrict fails at fields that the document does not have, and at
+// anything that follows it.
+func decodeStrict(data []byte, doc *document) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(doc); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("data after the document")
+	}
+	return nil
+}
+
+// decodeName reads the name and nothing else.
+func decodeName(data []byte) (string, error) {
+	var head struct {
+		Name string `json:"name"`
+	}
+	err := json.Unmarshal(data, &head)
+	return head.Name, err
+}
+
+// encode writes the document of a circuit. Unknown fields of the snapshot that
+// it replaces are kept.
+func encode(name string, now Reading, c breaker.Circuit, old snapshot) ([]byte, error) {
+	data, err := marshal(document{Schema: schema, Name: name, Clock: now, Circuit: c})
+	if err == nil && old.unknown != nil {
+		data, err = keepUnknown(old.unknown, data)
+	}
+	if err == nil && len(data) > maxDocument {
+		err = fmt.Errorf("it would be larger than %d bytes", maxDocument)
+	}
+	return data, err
+}
+
+// sameCircuit reports whether two circuits would be stored alike.
+func sameCircuit(a, b breaker.Circuit) bool {
+	first, err := marshal(a)
+	if err != nil {
+		return false
+	}
+	second, err := marshal(b)
+	return err == nil && bytes.Equal(first, second)
+}
+
+// marshal writes JSON for people to read: reasons and names often have quotes
+// and angle brackets.
+func marshal(value any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	err := encoder.Encode(value)
+	return text.Bytes(), err
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// defaultLockWait is how long Update waits for the lock when Dir does not say.
+const defaultLockWait = 5 * time.Second
+
+// lock is the right to change one circuit.
+type lock struct {
+	held *flock.Flock // nil: the file system has no locks
+}
+
+// release may be called again.
+func (l *lock) release() {
+	if l.held != nil {
+		l.held.Unlock() // closes the file, which gives up the lock whatever happens
+	}
+}
+
+// lock takes the lock of a circuit, which is a file of its own because the
+// circuit's is replaced. Whoever waited for a lock file that prune has removed
+// meanwhile holds the lock of nothing, so the file is compared with the path.
+func (d *Dir) lock(ctx context.Context, dir *folder, base string) (*lock, error) {
+	wait := d.LockWait
+	if wait == 0 {
+		wait = defaultLockWait
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	name := base + lockEnding
+	for {
+		file := flock.New(filepath.Join(d.Path, name), flock.SetFlag(os.O_RDWR|noFollow|noBlock))
+		err := acquire(ctx, file, timer.C, wait)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			if err := dir.createLock(name); err != nil {
+				return nil, err
+			}
+			continue
+		case err != nil && unsupported(err):
+			d.warnUnlocked()
+			return &lock{}, nil
+		case err != nil:
+			return nil, err
+		}
+		current, err := isCurrent(dir, name, file)
+		if current {
+			return &lock{held: file}, nil
+		}
+		file.Unlock()
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// isCurrent reports whether the locked file is the one that others will find.
+func isCurrent(dir *folder, name string, file *flock.Flock) (bool, error) {
+	mine, err := file.Stat()
+	if err != nil {
+		return false, err
+	}
+	if !mine.Mode().IsRegular() {
+		return false, fmt.Errorf("%s is not a regular file", file.Path())
+	}
+	found, err := dir.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(mine, found), err
+}
+
+// acquire waits for the lock until the timer fires or the context is done. One
+// blocking call waits in the kernel's queue; asking again and again starves
+// under contention. A wait that was given up releases the lock by itself.
+func acquire(ctx context.Context, file *flock.Flock, timer <-chan time.Time, wait time.Duration) error {
+	if locked, err := file.TryLock(); locked || err != nil {
+		return err
+	}
+	done, abandoned := make(chan error), make(chan struct{})
+	go func() {
+		err := file.Lock()
+		for interrupted(err) {
+			err = file.Lock()
+		}
+		select {
+		case done <- err:
+		case <-abandoned:
+			file.Unlock()
+		}
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-timer:
+		close(abandoned)
+		return fmt.Errorf("waited %v: %w", wait, ErrLocked)
+	case <-ctx.Done():
+		close(abandoned)
+		return ctx.Err()
+	}
+}
+
+// createLock makes a lock file, unless somebody else just did.
+func (dir *folder) createLock(name string) error {
+	if !dir.shared && dir.uid < 0 {
+		return closeNew(dir.create(name))
+	}
+	// Others may open it at once and must find it fit for them, so it gets its
+	// name last.
+	temp := uniqueName(name)
+	if err := closeNew(dir.create(temp)); err != nil {
+		return err
+	}
+	err := dir.Link(temp, name)
+	if removed := dir.Remove(temp); err == nil {
+		err = removed
+	}
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return closeNew(dir.create(name)) // a file system without hard links
+}
+
+// closeNew closes a file that was created only to exist.
+func closeNew(file *os.File, err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+func uniqueName(name string) string { return fmt.Sprintf("%s-%016x", name, rand.Uint64()) }

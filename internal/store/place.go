@@ -1,0 +1,76 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/adrg/xdg"
+)
+
+// Locate returns the directory of the store for a user who names none: below
+// an absolute XDG_STATE_HOME, else, when HOME is not set, the
+// STATE_DIRECTORY that systemd gives to a service, else below the home
+// directory. Its error says that there is no such place: / and /tmp are none.
+func Locate(getenv func(string) string) (dir string, err error) {
+	if state := getenv("XDG_STATE_HOME"); usable(state) {
+		return filepath.Join(state, "cb"), nil
+	}
+	home := getenv(homeVariable)
+	if !usable(home) {
+		// systemd separates several directories by colons.
+		service, _, _ := strings.Cut(getenv("STATE_DIRECTORY"), string(os.PathListSeparator))
+		if home == "" && usable(service) {
+			return filepath.Clean(service), nil
+		}
+		home = passwdHome("/etc/passwd", os.Getuid())
+	}
+	if !usable(home) {
+		return "", errors.New("no home directory to keep circuits in; set CB_STORE or --store")
+	}
+	return filepath.Join(stateHome(home), "cb"), nil
+}
+
+// usable reports whether a directory of the environment can be believed. With
+// HOME=/ a daemon would write to the root directory, and what lies at a known
+// place in /tmp may be anybody's.
+func usable(dir string) bool {
+	if !filepath.IsAbs(dir) {
+		return false
+	}
+	clean := filepath.Clean(dir)
+	return clean != filepath.VolumeName(clean)+string(filepath.Separator) && clean != "/tmp"
+}
+
+// stateHome returns where state is kept below a home directory. xdg knows it
+// for all systems, but only for the home that it has found itself: without
+// HOME it takes /, and it takes a relative one for none.
+func stateHome(home string) string {
+	if xdg.Home == home && usable(xdg.StateHome) {
+		return xdg.StateHome
+	}
+	return filepath.Join(home, ".local", "state")
+}
+
+// passwdHome returns the home directory of a user in a file like /etc/passwd,
+// or "" when it does not exist. The package os/user would do that, but asks
+// the C library and so makes the program start slowly.
+func passwdHome(file string, uid int) string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Split(strings.TrimSpace(line), ":")
+		if len(fields) < 7 || fields[2] != strconv.Itoa(uid) {
+			continue
+		}
+		if info, err := os.Stat(fields[5]); err == nil && info.IsDir() {
+			return fields[5]
+		}
+		return ""
+	}
+	return ""
+}

@@ -1,0 +1,4 @@
+package store
+
+// homeVariable names the home directory in the environment.
+const homeVariable = "USERPROFILE"

@@ -1,0 +1,51 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+const (
+	noFollow = syscall.O_NOFOLLOW
+	noBlock  = syscall.O_NONBLOCK // a FIFO in the way must not stop us
+)
+
+// demands returns what a directory asks of new files: whether they are for its
+// group, and, when root writes into somebody else's, to whom they are given.
+func demands(info fs.FileInfo) (shared bool, uid, gid int) {
+	shared = info.Mode()&fs.ModeSetgid != 0 && info.Mode().Perm()&0o020 != 0
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 && owner.Uid != 0 {
+		return shared, int(owner.Uid), int(owner.Gid)
+	}
+	return shared, -1, -1
+}
+
+// syncDirectory tolerates file systems that cannot, for they need not.
+func syncDirectory(dir *os.File) error {
+	err := dir.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// unsupported reports whether an error of a lock says that the file system has
+// no locks.
+func unsupported(err error) bool {
+	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, errors.ErrUnsupported)
+}
+
+func interrupted(err error) bool { return errors.Is(err, syscall.EINTR) }
+
+func rename(root *os.Root, from, to string) error { return root.Rename(from, to) }
+
+// removeLocked removes a lock file that is held.
+func removeLocked(root *os.Root, name string, held *lock) error {
+	err := root.Remove(name)
+	held.release()
+	return err
+}
