@@ -9,14 +9,16 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"cb/internal/breaker"
 )
 
-// Entry is one circuit of a list.
+// Entry is one circuit of a list, and the store's time when it was read.
 type Entry struct {
 	Name    string
 	Circuit breaker.Circuit
+	Now     time.Time
 }
 
 // listBatch is how many circuits List reads ahead of its consumer.
@@ -75,8 +77,8 @@ func (d *Dir) viewAll(dir *folder, names []string) []listed {
 	for worker := range workers {
 		group.Go(func() {
 			for i := worker; i < len(names); i += workers {
-				c, _, found, err := d.view(dir, names[i])
-				all[i] = listed{Entry{names[i], c}, !found && err == nil, err}
+				c, now, found, err := d.view(dir, names[i])
+				all[i] = listed{Entry{names[i], c, now}, !found && err == nil, err}
 			}
 		})
 	}
