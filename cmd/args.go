@@ -1,0 +1,57 @@
+package cmd
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cb/internal/store"
+)
+
+// oneName demands exactly one valid name.
+func oneName(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return &usageError{
+			err:  fmt.Errorf("%s takes one name, not %d", c.Name(), len(args)),
+			hint: "cb " + c.Use,
+		}
+	}
+	return checkNames(args)
+}
+
+func checkNames(names []string) error {
+	for _, name := range names {
+		if err := store.CheckName(name); err != nil {
+			return &usageError{err: err}
+		}
+	}
+	return nil
+}
+
+// completeNames offers the names of the store.
+func (env *Env) completeNames(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	circuits, err := env.openStore(c)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names, err := circuits.Names()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	given := make(map[string]bool, len(args))
+	for _, name := range args {
+		given[name] = true
+	}
+	offered := names[:0]
+	for _, name := range names {
+		if !given[name] {
+			offered = append(offered, name)
+		}
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeChoices offers the words of a flag.
+func completeChoices(c *cobra.Command, flag string, words ...string) {
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}

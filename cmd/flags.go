@@ -1,0 +1,194 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cb/internal/breaker"
+)
+
+// section is a group of flags in help, in the order in which they are shown.
+type section struct {
+	title string
+	flags []string
+}
+
+// sections are the groups of the flags of run; other commands use some of them.
+func sections() []section {
+	return []section{
+		{"Circuit", []string{"name", "store", "on-store-error"}},
+		{"Trip", []string{"threshold", "window", "failure-rate", "min-calls", "failure-ttl", "slow-after"}},
+		{"Recover", []string{
+			"timeout", "backoff", "max-timeout", "jitter", "probes", "successes", "probe-limit",
+		}},
+		{"Command", []string{
+			"shell", "time-limit", "kill-after", "success-codes", "ignore-codes", "failure-codes", "count-interrupts",
+		}},
+		{"Report", []string{"quiet", "open-exit-code"}},
+	}
+}
+
+// twinless are the flags that no environment variable sets, so that a nested
+// or a manual call inherits no target.
+func twinless(flag string) bool {
+	switch flag {
+	case "name", "shell", "result-file":
+		return true
+	}
+	return false
+}
+
+// addTripFlags binds the trip rules straight into a policy.
+func addTripFlags(fs *pflag.FlagSet, p *breaker.Policy, slowAfter *time.Duration) {
+	fs.Var(count{&p.Threshold, 1, breaker.MaxOutcomes}, "threshold", "failures that open: in a row, or within --window")
+	fs.Var(window{p}, "window", "judge the last N outcomes, or those of the last D, instead of a row")
+	fs.Var(count{&p.FailureRate, 1, 100}, "failure-rate", "percentage of failures in --window that opens")
+	fs.Var(count{&p.MinCalls, 1, breaker.MaxOutcomes}, "min-calls", "outcomes that --window needs before it is judged")
+	fs.Var(duration{&p.FailureTTL}, "failure-ttl", "a failure later than this after the last one starts a new row")
+	fs.Var(duration{slowAfter}, "slow-after", "a run longer than this counts as a failure; its exit code passes through")
+}
+
+// addRecoverFlags binds the rules of recovery straight into a policy.
+func addRecoverFlags(fs *pflag.FlagSet, p *breaker.Policy) {
+	fs.Var(duration{&p.Timeout}, "timeout", "the circuit's open period: how long it stays open before a probe (not the command's limit)")
+	fs.Var(factor{&p.Backoff}, "backoff", "multiply the timeout each time a probe fails; 1 is off")
+	fs.Var(duration{&p.MaxTimeout}, "max-timeout", "cap of the backoff, never below --timeout")
+	fs.Var(count{&p.Jitter, 0, 100}, "jitter", "vary each open period by up to N percent")
+	fs.Var(count{&p.Probes, 1, breaker.MaxOutcomes}, "probes", "probes at the same time")
+	fs.Var(ratio{p}, "successes", "successful probes that close, or M of N probes")
+	fs.Var(duration{&p.ProbeLimit}, "probe-limit", "free a probe's slot after this long (default: time limit + kill grace + 30s, or 1h)")
+}
+
+// applyTwins sets every flag that was not given from its CB_ variable, and so
+// gives the precedence flag, environment, default.
+func (env *Env) applyTwins(fs *pflag.FlagSet) error {
+	var wrong error
+	fs.VisitAll(func(f *pflag.Flag) {
+		value := ""
+		if !f.Changed && !twinless(f.Name) {
+			value = env.getenv(twin(f.Name))
+		}
+		if value == "" || wrong != nil || f.Name == "help" {
+			return
+		}
+		if err := fs.Set(f.Name, value); err != nil {
+			wrong = &usageError{err: fmt.Errorf("%s: %w", twin(f.Name), cause(err))}
+		}
+	})
+	return wrong
+}
+
+// twin returns the environment variable of a flag.
+func twin(flag string) string {
+	return "CB_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// flagError turns what the flag package says into one line and a hint.
+func flagError(c *cobra.Command, err error) error {
+	wrong := &usageError{err: err, hint: fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		name := strings.TrimLeft(unknown.GetSpecifiedName(), "-")
+		dashes := "--"
+		if group := unknown.GetSpecifiedShortnames(); group != "" {
+			name, dashes = group, "-"
+		}
+		wrong.err = fmt.Errorf("unknown flag %s%s", dashes, name)
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		wrong.hint = orElse(didYouMean("--"+name, known), wrong.hint)
+	case errors.As(err, &invalid):
+		wrong.err = fmt.Errorf("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap())
+	case errors.As(err, &missing):
+		wrong.err = fmt.Errorf("--%s: needs a value", missing.GetFlag().Name)
+	}
+	return wrong
+}
+
+// cause strips the flag package's own words from an error of Set.
+func cause(err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return invalid.Unwrap()
+	}
+	return err
+}
+
+// usage writes the help of a command, its flags in sections.
+func usage(c *cobra.Command) error {
+	w := c.OutOrStderr()
+	if c.Runnable() && c.HasParent() {
+		fmt.Fprintf(w, "Usage:\n  %s\n", c.UseLine())
+	} else {
+		fmt.Fprintf(w, "Usage:\n  cb COMMAND [flags]\n")
+	}
+	if c.HasExample() {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
+	}
+	writeCommands(w, c)
+	rest := pflag.NewFlagSet("", pflag.ContinueOnError)
+	rest.AddFlagSet(c.Flags())
+	for _, section := range sections() {
+		group := pflag.NewFlagSet("", pflag.ContinueOnError)
+		group.SortFlags = false
+		for _, name := range section.flags {
+			if f := c.Flags().Lookup(name); f != nil && c.Name() == "run" {
+				group.AddFlag(f)
+			}
+		}
+		writeFlags(w, section.title, group)
+		group.VisitAll(func(f *pflag.Flag) { rest = without(rest, f.Name) })
+	}
+	writeFlags(w, "Flags", rest)
+	return nil
+}
+
+func writeCommands(w io.Writer, c *cobra.Command) {
+	for _, group := range c.Groups() {
+		fmt.Fprintf(w, "\n%s:\n", group.Title)
+		for _, sub := range c.Commands() {
+			listed := sub.IsAvailableCommand() || sub.Name() == "help" || isTopic(sub)
+			if sub.GroupID == group.ID && listed {
+				fmt.Fprintf(w, "  %-*s  %s\n", c.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	}
+}
+
+func writeFlags(w io.Writer, title string, fs *pflag.FlagSet) {
+	if fs.HasAvailableFlags() {
+		fmt.Fprintf(w, "\n%s:\n%s", title, fs.FlagUsages())
+	}
+}
+
+func without(fs *pflag.FlagSet, name string) *pflag.FlagSet {
+	rest := pflag.NewFlagSet("", pflag.ContinueOnError)
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Name != name {
+			rest.AddFlag(f)
+		}
+	})
+	return rest
+}
+
+// isTopic reports whether a command is only a text to read.
+func isTopic(c *cobra.Command) bool { return c.GroupID == groupTopics }
+
+// help writes what a command is for, then its usage, to stdout.
+func help(c *cobra.Command, _ []string) {
+	fmt.Fprintf(c.OutOrStdout(), "%s\n", orElse(c.Long, c.Short))
+	if isTopic(c) {
+		return
+	}
+	fmt.Fprintln(c.OutOrStdout())
+	_ = usage(c)
+}

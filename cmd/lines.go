@@ -1,0 +1,90 @@
+package cmd
+
+import (
+	"fmt"
+	"time"
+
+	"cb/internal/breaker"
+	"cb/internal/render"
+)
+
+// The lines of cb: lower case, no full stop, the next step when there is one.
+
+// tellTransitions writes a line for each change that people want to know of.
+// One outage is one line when it begins and one when it ends.
+func (env *Env) tellTransitions(name string, quiet int, before, after breaker.Circuit, now time.Time) {
+	for _, t := range breaker.Between(before, after) {
+		reopened := t.From == breaker.HalfOpen.String()
+		text := ""
+		switch {
+		case t.From == t.To:
+		case t.Cause == breaker.ByExpiry:
+			text = fmt.Sprintf("%s is no longer held", name)
+		case t.To == breaker.Closed.String():
+			text = fmt.Sprintf("%s closed: %s after %s%s", name, t.Reason, render.Span(now.Sub(before.OpenedAt)), skipped(before.Skipped))
+		case t.To != breaker.Open.String() || after.State != breaker.Open:
+		case reopened && quiet == 0:
+			text = fmt.Sprintf("%s opened again: %s%s; next try at %s", name, t.Reason, lastCode(t.Code), render.Clock(after.RetryAt, now))
+		case !reopened:
+			text = fmt.Sprintf("%s opened: %s%s; next try at %s", name, t.Reason, lastCode(t.Code), render.Clock(after.RetryAt, now))
+		}
+		if text != "" && quiet < 2 {
+			env.say(text)
+		}
+	}
+}
+
+// refusal says what stands in the way of a run.
+func refusal(name string, refused *breaker.OpenError) string {
+	c := refused.Circuit
+	now := refused.RetryAt.Add(-refused.In)
+	switch refused.Refusal {
+	case breaker.RefusedHeld:
+		text := name + " is held"
+		if c.Override.Reason != "" {
+			text += ": " + c.Override.Reason
+		}
+		if !c.Override.Until.IsZero() {
+			text += fmt.Sprintf(" (until %s)", render.Clock(c.Override.Until, now))
+		}
+		return text
+	case breaker.RefusedProbe:
+		text := name + " is half-open: its probe is taken"
+		if len(c.Probes) > 0 {
+			probe := c.Probes[len(c.Probes)-1]
+			text += fmt.Sprintf(" since %s (pid %d on %s)", render.Clock(probe.StartedAt, probe.StartedAt), probe.PID, probe.Host)
+		}
+		return text
+	case breaker.RefusedOpen:
+	}
+	text := name + " is open: " + c.Reason
+	if c.Failed != nil {
+		text += lastCode(c.Failed.Code)
+	}
+	return text
+}
+
+// nextTry says when trying again makes sense.
+func nextTry(refused *breaker.OpenError) string {
+	if refused.Refusal != breaker.RefusedOpen {
+		return ""
+	}
+	return fmt.Sprintf(", next try in %s at %s", render.Span(refused.In), render.Clock(refused.RetryAt, refused.RetryAt.Add(-refused.In)))
+}
+
+func lastCode(code int) string {
+	if code == breaker.NoCode {
+		return ""
+	}
+	return fmt.Sprintf(" (last: exit %d)", code)
+}
+
+func skipped(runs int) string {
+	switch runs {
+	case 0:
+		return ""
+	case 1:
+		return " (1 run skipped)"
+	}
+	return fmt.Sprintf(" (%d runs skipped)", runs)
+}

@@ -1,0 +1,160 @@
+// Package cmd is the command line: flags in, text and exit codes out.
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"cb/internal/store"
+)
+
+// Env is everything that the program knows of the world around it.
+type Env struct {
+	Args                  []string // without the program's name
+	Environ               []string // NAME=value
+	Stdin, Stdout, Stderr *os.File
+	Clock                 func() store.Reading
+	Seed                  func() uint64 // randomness for generations, tokens and jitter
+	PID                   int
+	Hostname              func() (string, error)
+	Raise                 func(syscall.Signal) // dies of a signal; returns only where that cannot work
+	Version               string
+}
+
+// Main runs the command line and returns the exit code.
+func Main(env Env) int {
+	root := newRoot(&env)
+	root.SetArgs(env.Args)
+	return env.conclude(root.Execute())
+}
+
+func newRoot(env *Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "cb",
+		Short: "A circuit breaker for the command line",
+		Long: `cb runs a command through a circuit breaker whose state outlives the process:
+after repeated failures the circuit opens, further runs are skipped with exit
+code 75, and after a timeout one run is let through to probe.`,
+		Example: `  cb run --name deploy-api --threshold 3 --timeout 30s -- curl -fsS https://api.example.com/deploy
+  cb status
+  cb reset deploy-api`,
+		Version:           env.Version,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		Args:              unknownCommand,
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.SetUsageFunc(usage)
+	root.SetHelpFunc(help)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if word := firstWord(env.Args); c == root && word != "" {
+			return unknownCommand(c, []string{word}) // cb rum --name x: the flags are not root's to judge
+		}
+		return flagError(c, err)
+	})
+	root.PersistentFlags().String("store", "", "where circuits live: a directory `URL` (default: the state directory)")
+	root.AddGroup(
+		&cobra.Group{ID: groupRun, Title: "Run"},
+		&cobra.Group{ID: groupLook, Title: "Look"},
+		&cobra.Group{ID: groupChange, Title: "Change"},
+		&cobra.Group{ID: groupMore, Title: "More"},
+		&cobra.Group{ID: groupTopics, Title: "Topics (cb help TOPIC)"},
+	)
+	root.AddCommand(newRun(env), newCheck(env), newStatus(env), newHistory(env), newReset(env))
+	root.AddCommand(newTopics()...)
+	root.SetHelpCommandGroupID(groupMore)
+	root.SetCompletionCommandGroupID(groupMore)
+	return root
+}
+
+// The groups of commands in help.
+const (
+	groupRun    = "run"
+	groupLook   = "look"
+	groupChange = "change"
+	groupMore   = "more"
+	groupTopics = "topics"
+)
+
+func unknownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var known []string
+	for _, sub := range c.Commands() {
+		known = append(known, sub.Name())
+	}
+	return &usageError{
+		err:  fmt.Errorf("unknown command %q", args[0]),
+		hint: orElse(didYouMean(args[0], known), "cb help lists the commands"),
+	}
+}
+
+// firstWord returns the first argument that is not a flag.
+func firstWord(args []string) string {
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "-") {
+			return arg
+		}
+	}
+	return ""
+}
+
+// getenv returns the value of an environment variable, or "".
+func (env *Env) getenv(name string) string {
+	for _, entry := range env.Environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// user returns who gives a manual command, for people who read it later.
+func (env *Env) user() string {
+	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME", "USERNAME"} {
+		if user := env.getenv(name); user != "" {
+			return user
+		}
+	}
+	return fmt.Sprintf("uid %d", os.Getuid())
+}
+
+// openStore returns the store that the flag, CB_STORE or the convention names.
+func (env *Env) openStore(c *cobra.Command) (*store.Dir, error) {
+	place, err := c.Flags().GetString("store")
+	if err != nil {
+		return nil, fmt.Errorf("read --store: %w", err)
+	}
+	source := "--store"
+	if place == "" {
+		place, source = env.getenv("CB_STORE"), "CB_STORE"
+	}
+	if scheme, _, ok := strings.Cut(place, "://"); ok {
+		return nil, &usageError{
+			err:  fmt.Errorf("%s: cannot use a %s:// store", source, scheme),
+			hint: "name a directory",
+		}
+	}
+	if place == "" {
+		if place, err = store.Locate(env.getenv); err != nil {
+			return nil, fmt.Errorf("locate the store: %w", err)
+		}
+	}
+	return &store.Dir{Path: place, Clock: env.Clock, Warn: env.warn}, nil
+}
+
+// isUsage reports whether an error is the user's, as against the store's.
+func isUsage(err error) bool {
+	var usage *usageError
+	return errors.As(err, &usage)
+}

@@ -1,0 +1,81 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// newTopics returns the help topics: commands without a run.
+func newTopics() []*cobra.Command {
+	return []*cobra.Command{
+		{
+			GroupID: groupTopics, Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesText(),
+			Example: "  cb help exit-codes",
+		},
+		{
+			GroupID: groupTopics, Use: "states", Short: "How a circuit opens and recovers", Long: statesText,
+			Example: "  cb help states",
+		},
+		{
+			GroupID: groupTopics, Use: "environment", Short: "The variables that cb reads and sets", Long: environmentText,
+			Example: "  cb help environment",
+		},
+	}
+}
+
+func exitCodesText() string {
+	var text strings.Builder
+	text.WriteString("Exit codes of cb run:\n\n")
+	for _, row := range exitCodes() {
+		fmt.Fprintf(&text, "  %-9s  %s\n", row[0], row[1])
+	}
+	text.WriteString(`
+--open-exit-code changes the 75. A command that itself exits with 75 is told
+apart by the line on stderr.
+
+cb check exits with 0 when a run would be permitted and with 75 when not;
+cb status --exit-code with 0 when all circuits are closed and with 75 when not.`)
+	return text.String()
+}
+
+const statesText = `A circuit is closed, open or half-open.
+
+  closed     Runs are permitted. A failure that makes a trip rule true opens it:
+             --threshold N            N failures in a row (a success starts anew)
+             --window N --threshold K  K failures among the last N outcomes,
+                                      once N are there (--min-calls M: once M are)
+             --window D --threshold K  K failures within the last D
+             --window .. --failure-rate P  P percent of the window, once N
+                                      outcomes are there, or 10 of a duration
+             --slow-after D           a longer run is a failure
+  open       Runs are refused for --timeout, which --backoff multiplies each
+             time a probe fails, up to --max-timeout.
+  half-open  After the timeout the next run is a probe; others are refused while
+             it runs. --successes M closes after M of them, the first failure
+             opens again; --successes M/N closes when M of N succeed.
+
+Above the state an operator can put an override: held (every run is refused) or
+disabled (every run is permitted and the circuit is frozen).
+
+A run is a success when it exits with 0, and a failure otherwise. A run that was
+stopped (by INT, TERM, HUP or PIPE) counts neither way; --success-codes,
+--ignore-codes and --failure-codes say what other codes mean.
+
+--timeout is the circuit's open period. --time-limit is the command's own limit.`
+
+const environmentText = `Every flag of cb run that tells how, not what, has a twin in the environment:
+CB_THRESHOLD for --threshold, CB_TIME_LIMIT for --time-limit, and so on; there is
+none for --name and -c. A flag wins over its twin.
+
+  CB_STORE          where circuits live, as --store
+  XDG_STATE_HOME    the state directory, when no store is named
+  STATE_DIRECTORY   the same in a systemd unit, when HOME is not set
+  NO_COLOR          no colours; CLICOLOR_FORCE=1 colours without a terminal
+
+The command is given:
+
+  CIRCUIT_NAME      the circuit's name
+  CIRCUIT_STATE     closed or half-open
+  CIRCUIT_PROBE     1 in a probe, else not set: a script may do a lighter job`
