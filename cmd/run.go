@@ -61,9 +61,8 @@ circuit, its failure opens it again.
 		Args:              cobra.ArbitraryArgs, // the command's
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 		RunE: func(c *cobra.Command, args []string) error {
-			signals := process.Catch()
-			defer signals.Close()
-			return env.run(c, opts, args, signals)
+			// Not closed: until the process ends a closed stderr must not kill it.
+			return env.run(c, opts, args, process.Catch())
 		},
 	}
 	fs := c.Flags()
@@ -239,9 +238,12 @@ func (env *Env) command(opts *runOptions, args []string, admission guard.Admissi
 		}
 	}
 	vars = append(vars, "CIRCUIT_NAME="+opts.name, "CIRCUIT_STATE="+admission.State.String())
+	if admission.State == breaker.HalfOpen {
+		vars = append(vars, "CIRCUIT_PROBE=1")
+	}
 	if token := admission.Permit.Probe; token != "" {
 		tokens := append(strings.Fields(env.getenv(tokenVariable)), token)
-		vars = append(vars, "CIRCUIT_PROBE=1", tokenVariable+"="+strings.Join(tokens, " "))
+		vars = append(vars, tokenVariable+"="+strings.Join(tokens, " "))
 	}
 	return process.Command{
 		Args: args, Env: vars,

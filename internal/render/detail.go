@@ -108,7 +108,7 @@ func (v View) lastFailure() string {
 	}
 	text := ""
 	if call.Code != breaker.NoCode {
-		text = fmt.Sprintf("exit %d after %s, ", call.Code, Span(call.Took))
+		text = fmt.Sprintf("exit %d after %s, ", call.Code, exact(call.Took))
 	}
 	return text + Span(v.Now.Sub(call.At)) + " ago at " + Clock(call.At, v.Now)
 }
@@ -133,25 +133,12 @@ func latency(calls []breaker.Call) string {
 		return ""
 	}
 	slices.Sort(took)
-	return fmt.Sprintf("min %s, median %s, max %s of %d runs",
-		exact(took[0]), exact(took[len(took)/2]), exact(took[len(took)-1]), len(took))
-}
-
-// exact writes a latency with two or three digits.
-func exact(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < time.Minute:
-		return d.Round(10 * time.Millisecond).String()
-	}
-	return breaker.FormatDuration(d.Round(time.Second))
+	return fmt.Sprintf("min %s, median %s, max %s of %s",
+		exact(took[0]), exact(took[len(took)/2]), exact(took[len(took)-1]), plural(len(took), "run"))
 }
 
 func totals(t breaker.Totals) string {
-	text := fmt.Sprintf("%d runs: %d succeeded, %d failed", t.Runs(), t.Successes, t.Failures)
+	text := fmt.Sprintf("%s: %d succeeded, %d failed", plural(t.Runs(), "run"), t.Successes, t.Failures)
 	for _, more := range []struct {
 		n    int
 		word string
@@ -160,7 +147,14 @@ func totals(t breaker.Totals) string {
 			text += fmt.Sprintf(", %d %s", more.n, more.word)
 		}
 	}
-	return fmt.Sprintf("%s; %d skipped, %d trips", text, t.Refused, t.Trips)
+	return fmt.Sprintf("%s; %d skipped; %s", text, t.Refused, plural(t.Trips, "trip"))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // PolicyText writes a policy as the flags that make it.

@@ -26,7 +26,7 @@ func StatusTable(w io.Writer, views []View, style Style) error {
 	slices.SortStableFunc(views, func(a, b View) int {
 		return cmp.Or(
 			cmp.Compare(trouble(a.Circuit), trouble(b.Circuit)),
-			b.since().Compare(a.since())*min(1, 4-trouble(a.Circuit)),
+			newest(a, b),
 			strings.Compare(a.Name, b.Name),
 		)
 	})
@@ -64,6 +64,17 @@ func StatusTable(w io.Writer, views []View, style Style) error {
 	})
 }
 
+// newest orders trouble by age; what is well stays in the order of the names.
+func newest(a, b View) int {
+	if trouble(a.Circuit) == well {
+		return 0
+	}
+	return b.since().Compare(a.since())
+}
+
+// well is the rank of a circuit that is no trouble.
+const well = 4
+
 // trouble ranks what an operator wants to see first.
 func trouble(c breaker.Circuit) int {
 	switch {
@@ -74,7 +85,7 @@ func trouble(c breaker.Circuit) int {
 	case c.State != breaker.Closed:
 		return 1
 	}
-	return 4
+	return well
 }
 
 // glyph is the state's sign.
