@@ -29,8 +29,10 @@ func sections() []section {
 		}},
 		{"Command", []string{
 			"shell", "time-limit", "kill-after", "success-codes", "ignore-codes", "failure-codes", "count-interrupts",
+			"failure-output", "ignore-output",
 		}},
-		{"Report", []string{"quiet", "open-exit-code"}},
+		{"Fallback", []string{"fallback", "fallback-cached", "fallback-text", "fallback-on", "fallback-cache-limit"}},
+		{"Report", []string{"quiet", "open-exit-code", "result-file"}},
 	}
 }
 

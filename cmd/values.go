@@ -153,3 +153,51 @@ func (v line) Set(text string) error {
 	*v.text = text
 	return nil
 }
+
+// lines are texts that a repeated flag collects; none may be empty.
+type lines []string
+
+func (v *lines) Type() string   { return "TEXT" }
+func (v *lines) String() string { return strings.Join(*v, "; ") }
+
+func (v *lines) Set(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errors.New("must not be empty")
+	}
+	*v = append(*v, text)
+	return nil
+}
+
+// size is a number of bytes: "4096", "512k", "1m".
+type size int
+
+const maxSize = 1 << 30
+
+func (v *size) Type() string { return "SIZE" }
+
+func (v *size) String() string {
+	switch n := int(*v); {
+	case n > 0 && n%(1<<20) == 0:
+		return strconv.Itoa(n>>20) + "m"
+	case n > 0 && n%(1<<10) == 0:
+		return strconv.Itoa(n>>10) + "k"
+	default:
+		return strconv.Itoa(n)
+	}
+}
+
+func (v *size) Set(text string) error {
+	digits, unit := strings.ToLower(text), 1
+	for suffix, bytes := range map[string]int{"k": 1 << 10, "m": 1 << 20} {
+		if rest, ok := strings.CutSuffix(digits, suffix); ok {
+			digits, unit = rest, bytes
+			break
+		}
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 0 || n > maxSize/unit {
+		return fmt.Errorf("must be a number of bytes such as 4096, 512k or 1m, at most 1024m, not %q", text)
+	}
+	*v = size(n * unit)
+	return nil
+}

@@ -18,13 +18,16 @@ type Rules struct {
 	Failure Codes // when not empty, only these are failures and the others have no verdict
 	// SlowAfter makes a run that takes longer a failure; zero turns it off.
 	SlowAfter time.Duration
+	// FailureOutput makes a run whose output has a matching line a failure,
+	// IgnoreOutput takes the verdict from a failing one.
+	FailureOutput, IgnoreOutput Pattern
 	// CountInterrupts judges a run that was told to stop like any other.
 	CountInterrupts bool
 }
 
 // Outcome returns what the command's own end means, before any fallback. The
-// order is: time limit, interruption, codes, then slowness.
-func (r Rules) Outcome(end process.Result) breaker.Outcome {
+// order is: time limit, interruption, codes, output, then slowness.
+func (r Rules) Outcome(end process.Result, found Matches) breaker.Outcome {
 	slow := r.SlowAfter > 0 && end.Took > r.SlowAfter
 	switch {
 	case end.NoFork:
@@ -38,6 +41,12 @@ func (r Rules) Outcome(end process.Result) breaker.Outcome {
 		return breaker.Ignored
 	}
 	outcome := r.byCode(end.Code)
+	if found.Failure {
+		outcome = breaker.Failure
+	}
+	if found.Ignore && outcome == breaker.Failure {
+		outcome = breaker.Ignored
+	}
 	if outcome == breaker.Success && slow {
 		return breaker.Slow
 	}

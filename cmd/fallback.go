@@ -1,0 +1,193 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"cb/internal/breaker"
+	"cb/internal/process"
+	"cb/internal/store"
+)
+
+// fallback says what stands in for a command that was refused or failed.
+type fallback struct {
+	commands []string // shell commands, tried in order
+	cached   maxAge
+	text     optionalText
+	on       string
+	limit    size // of held and cached output
+}
+
+// The words of --fallback-on.
+const (
+	onRefused = "refused"
+	onFailure = "failure"
+	onAny     = "any"
+)
+
+func newFallback() fallback { return fallback{on: onAny, limit: 1 << 20} }
+
+func (f *fallback) addFlags(fs *pflag.FlagSet) {
+	fs.Var((*lines)(&f.commands), "fallback", "a `'SHELL COMMAND'` to run instead; repeat it for a chain, tried in order")
+	fs.Var(&f.cached, "fallback-cached", "replay the stdout of the last successful run, if not older than D")
+	fs.Lookup("fallback-cached").NoOptDefVal = "true"
+	fs.Var(&f.text, "fallback-text", "print this text")
+	fs.Var(choice{&f.on, []string{onRefused, onFailure, onAny}}, "fallback-on", "when: a refused run, a failed one, or any of the two")
+	fs.Var(&f.limit, "fallback-cache-limit", "most bytes of output to hold back and to keep, such as 512k or 1m")
+}
+
+func (f *fallback) given() bool {
+	return len(f.commands) > 0 || f.cached.on || f.text.given
+}
+
+func (f *fallback) forRefusal() bool { return f.given() && f.on != onFailure }
+
+// forFailure reports whether a failed command is followed by a fallback. Then
+// its output is held until its outcome is known.
+func (f *fallback) forFailure() bool { return f.given() && f.on != onRefused }
+
+// stood is the fallback that stood in.
+type stood struct {
+	kind   string // command, cached or text
+	result process.Result
+}
+
+// The kinds of fallback.
+const (
+	kindCommand = "command"
+	kindCached  = "cached"
+	kindText    = "text"
+)
+
+// standIn tries the fallbacks of a run in order until one succeeds, and
+// returns nil when none did. A fallback command that somebody stopped ends the
+// search: it stands.
+func (r *run) standIn() *stood {
+	f := &r.opts.fallback
+	for _, line := range f.commands {
+		result, out := r.fallbackCommand(line)
+		interrupted := result.Interrupted != 0 || !result.TimedOut && result.Signal != 0
+		if result.Code == 0 || interrupted || out.over {
+			r.warnIf("write the fallback's output", out.release())
+			return &stood{kindCommand, result}
+		}
+	}
+	if f.cached.on && r.replay() {
+		return &stood{kind: kindCached}
+	}
+	if f.text.given {
+		text := f.text.text
+		if !strings.HasSuffix(text, "\n") && text != "" {
+			text += "\n"
+		}
+		_, err := io.WriteString(r.env.Stdout, text)
+		r.warnIf("write the fallback's text", err)
+		return &stood{kind: kindText}
+	}
+	return nil
+}
+
+// fallbackCommand runs one fallback under the signals and the time limit of
+// the run. Its output is held as well: the next in the chain may have to
+// answer instead.
+func (r *run) fallbackCommand(line string) (process.Result, *stdout) {
+	out := &stdout{out: r.env.Stdout, limit: int(r.opts.fallback.limit), hold: true}
+	state := r.after.State.String()
+	result := process.Command{
+		Args: process.Shell(line), Env: r.env.commandVars(r.opts.name, state, false),
+		Stdin: r.env.Stdin, Stdout: r.env.Stdout, Stderr: r.env.Stderr, PipeStdout: out,
+		TimeLimit: r.opts.timeLimit, KillAfter: r.opts.killAfter,
+	}.Run(r.signals)
+	if result.StartErr != nil {
+		r.env.warn("fallback: " + result.StartErr.Error())
+	}
+	return result, out
+}
+
+// replay writes the kept output of the last successful run.
+func (r *run) replay() bool {
+	output, age, found, err := r.circuits.Output(r.opts.name)
+	switch {
+	case err != nil:
+		r.env.warn(fmt.Sprintf("cannot read the cached output of %s (%s)", r.opts.name, store.Cause(err)))
+		return false
+	case !found || r.opts.fallback.cached.age > 0 && age > r.opts.fallback.cached.age:
+		return false
+	}
+	_, err = r.env.Stdout.Write(output)
+	r.warnIf("write the cached output", err)
+	return true
+}
+
+// keep saves the output of a successful run for a later fallback.
+func (r *run) keep(out *stdout, outcome breaker.Outcome) {
+	if !r.opts.fallback.cached.on || outcome != breaker.Success {
+		return
+	}
+	if out.over {
+		r.env.warn(fmt.Sprintf("the output of %s is larger than --fallback-cache-limit %s and is not cached", r.opts.name, r.opts.fallback.limit.String()))
+		return
+	}
+	if err := r.circuits.SaveOutput(r.opts.name, out.kept); err != nil {
+		r.env.warnStore(r.opts.name, err, "its output is not cached")
+	}
+}
+
+func (r *run) warnIf(what string, err error) {
+	if err != nil {
+		r.env.warn(fmt.Sprintf("cannot %s (%s)", what, store.Cause(err)))
+	}
+}
+
+// maxAge is the value of --fallback-cached: off, on, or on up to an age.
+type maxAge struct {
+	on  bool
+	age time.Duration // 0: any
+}
+
+func (v *maxAge) Type() string { return "D" }
+
+func (v *maxAge) String() string {
+	switch {
+	case !v.on:
+		return ""
+	case v.age == 0:
+		return "true"
+	}
+	return breaker.FormatDuration(v.age)
+}
+
+func (v *maxAge) Set(text string) error {
+	switch text {
+	case "true":
+		*v = maxAge{on: true}
+		return nil
+	case "false":
+		*v = maxAge{}
+		return nil
+	}
+	age, err := breaker.ParseDuration(text)
+	if err != nil {
+		return err //nolint:wrapcheck // the flag package adds the flag and the text
+	}
+	*v = maxAge{true, age}
+	return nil
+}
+
+// optionalText is a text that may be empty and still be given.
+type optionalText struct {
+	given bool
+	text  string
+}
+
+func (v *optionalText) Type() string   { return "TEXT" }
+func (v *optionalText) String() string { return v.text }
+
+func (v *optionalText) Set(text string) error {
+	*v = optionalText{true, text}
+	return nil
+}

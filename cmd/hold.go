@@ -1,0 +1,43 @@
+package cmd
+
+import "io"
+
+// stdout stands between the command's standard output and cb's when a fallback
+// or the cache needs it. It keeps up to limit bytes. While it holds, nothing
+// goes out until Release, so that a reader never gets half an answer and then
+// a fallback's; beyond the limit everything is let through after all.
+type stdout struct {
+	out   io.Writer
+	limit int
+	hold  bool
+
+	kept []byte
+	over bool // more than limit came: nothing is kept any more
+}
+
+func (s *stdout) Write(p []byte) (int, error) {
+	if !s.over && len(p) > s.limit-len(s.kept) {
+		s.over = true
+		if err := s.release(); err != nil {
+			return 0, err
+		}
+		s.kept = nil
+	}
+	if !s.over {
+		s.kept = append(s.kept, p...)
+		if s.hold {
+			return len(p), nil
+		}
+	}
+	return s.out.Write(p) //nolint:wrapcheck // it stands for out
+}
+
+// release lets out what is held.
+func (s *stdout) release() error {
+	if !s.hold {
+		return nil
+	}
+	s.hold = false
+	_, err := s.out.Write(s.kept)
+	return err //nolint:wrapcheck // it stands for out
+}

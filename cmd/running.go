@@ -1,0 +1,272 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cb/internal/breaker"
+	"cb/internal/classify"
+	"cb/internal/guard"
+	"cb/internal/process"
+	"cb/internal/store"
+)
+
+// run is the way of one command through its circuit.
+type run struct {
+	env     *Env
+	opts    *runOptions
+	args    []string
+	signals *process.Signals
+
+	circuits circuitStore
+	out      *stdout // between the command's output and cb's; nil when nothing needs it
+
+	// What has happened so far.
+	ran           bool
+	probe         bool
+	result        process.Result
+	outcome       breaker.Outcome
+	before, after breaker.Circuit // around the first and the last update
+	seen          bool            // that there was an update
+	refused       *breaker.OpenError
+	stood         *stood
+}
+
+func (r *run) do(c *cobra.Command) error {
+	if err := r.env.applyTwins(c.Flags()); err != nil {
+		return err
+	}
+	if err := r.opts.validate(c.Flags(), r.args); err != nil {
+		return err
+	}
+	if r.opts.policy.ProbeLimit == 0 && r.opts.timeLimit > 0 {
+		r.opts.policy.ProbeLimit = r.opts.timeLimit + r.opts.killAfter + 30*time.Second
+	}
+	if err := r.openStore(c); err != nil {
+		return err
+	}
+	defer r.circuits.Close()
+	end := r.ended(r.guard().Run(r.signals.Context()))
+	r.report(end)
+	if end.code == 0 && end.signal == 0 {
+		return nil
+	}
+	return end
+}
+
+func (r *run) guard() guard.Guard {
+	return guard.Guard{
+		Store:      r.circuits,
+		Name:       r.opts.name,
+		Policy:     r.opts.policy,
+		Caller:     r.env.caller(),
+		Seed:       r.env.Seed,
+		MustRecord: r.opts.onStoreError == storeErrorRefuse,
+		Command:    r.command,
+		Changed:    r.changed,
+		Warn: func(trouble error, consequence string) {
+			r.env.warnStore(r.opts.name, trouble, consequence)
+		},
+	}
+}
+
+// openStore opens the store. When none can be found the command must run all
+// the same, so that is trouble like any other.
+func (r *run) openStore(c *cobra.Command) error {
+	dir, err := r.env.openStore(c)
+	switch {
+	case isUsage(err):
+		return err
+	case err != nil:
+		r.circuits = noStore{err}
+		return nil
+	}
+	dir.Prove = r.opts.onStoreError == storeErrorRefuse
+	r.circuits = dir
+	return nil
+}
+
+// changed tells of what an update has changed.
+func (r *run) changed(before, after breaker.Circuit, now time.Time) {
+	if !r.seen {
+		r.before, r.seen = before, true
+	}
+	r.after = after
+	r.env.tellTransitions(r.opts.name, r.opts.quiet, before, after, now)
+}
+
+// command runs the command and judges its end.
+func (r *run) command(admission guard.Admission) breaker.Call {
+	args := r.args
+	if r.opts.shell != "" {
+		args = process.Shell(r.opts.shell)
+	}
+	r.ran, r.probe = true, admission.Permit.Probe != ""
+	command := process.Command{
+		Args: args, Env: r.env.commandVars(r.opts.name, admission.State.String(), admission.State == breaker.HalfOpen),
+		Stdin: r.env.Stdin, Stdout: r.env.Stdout, Stderr: r.env.Stderr,
+		TimeLimit: r.opts.timeLimit, KillAfter: r.opts.killAfter,
+	}
+	if token := admission.Permit.Probe; token != "" {
+		command.Env = withToken(command.Env, token)
+	}
+	found := r.listen(&command)
+	r.result = command.Run(r.signals)
+	r.outcome = r.opts.rules.Outcome(r.result, found())
+	return breaker.Call{Outcome: r.outcome, Code: r.result.Code, Took: r.result.Took}
+}
+
+// listen puts cb between the command and its output, where the output rules,
+// a fallback or the cache need that, and only there. It returns what tells the
+// matches afterwards.
+func (r *run) listen(command *process.Command) func() classify.Matches {
+	f := &r.opts.fallback
+	if f.forFailure() || f.cached.on {
+		r.out = &stdout{out: r.env.Stdout, limit: int(f.limit), hold: f.forFailure()}
+		command.PipeStdout = r.out
+	}
+	if !r.opts.rules.Reads() {
+		return func() classify.Matches { return classify.Matches{} }
+	}
+	out, err := r.opts.rules.NewScanner(), r.opts.rules.NewScanner()
+	command.PipeStderr = io.MultiWriter(r.env.Stderr, err)
+	if r.out != nil {
+		command.PipeStdout = io.MultiWriter(r.out, out)
+	} else {
+		command.PipeStdout = io.MultiWriter(r.env.Stdout, out)
+	}
+	return func() classify.Matches { return out.Found().Or(err.Found()) }
+}
+
+// ended says what there is to say about the end of the run, brings in a
+// fallback where one is due, and returns how cb ends.
+func (r *run) ended(err error) *exit {
+	end := r.ownEnd(err)
+	wanted := false
+	switch {
+	case r.refused != nil:
+		wanted = r.opts.fallback.forRefusal()
+	case r.ran:
+		// Not after a slow run, which has answered, and not when cb was told to stop.
+		failed := r.outcome == breaker.Failure && r.result.Interrupted == 0
+		wanted = failed && r.opts.fallback.forFailure() && !r.out.over
+	}
+	if wanted {
+		r.stood = r.standIn()
+	}
+	if r.stood != nil {
+		end = endOf(r.stood.result)
+	} else if r.out != nil {
+		r.warnIf("write the command's output", r.out.release())
+		r.keep(r.out, r.outcome)
+	}
+	return end
+}
+
+// ownEnd is how cb ends without a fallback.
+func (r *run) ownEnd(err error) *exit {
+	var trouble *guard.StoreError
+	switch {
+	case err == nil:
+		if r.result.StartErr != nil {
+			r.env.say(r.result.StartErr.Error())
+		}
+		return endOf(r.result)
+	case errors.As(err, &r.refused):
+		if r.opts.quiet == 0 {
+			r.env.say(refusal(r.opts.name, r.refused) + "; skipped" + nextTry(r.refused))
+		}
+		return &exit{code: r.opts.openExitCode}
+	case errors.As(err, &trouble):
+		r.env.say(fmt.Sprintf("cannot save %s (%s); skipped, because of --on-store-error refuse", r.opts.name, store.Cause(trouble.Err)))
+		return &exit{code: exitTrouble}
+	}
+	stopped := r.signals.Stopped()
+	return &exit{code: 128 + int(stopped), signal: stopped}
+}
+
+// endOf passes the end of a command on. A command that cb itself had to end
+// died of no signal that cb should die of too.
+func endOf(result process.Result) *exit {
+	end := &exit{code: result.Code}
+	switch {
+	case result.TimedOut:
+	case !result.Started:
+		end.signal = result.Interrupted
+	default:
+		end.signal = result.Signal
+	}
+	return end
+}
+
+// tokenVariable carries the tokens of the probes that a command runs under,
+// innermost last, so that a script under probe may call cb with the same name.
+const tokenVariable = "CIRCUIT_PROBE_TOKEN"
+
+func (env *Env) caller() breaker.Caller {
+	host, _ := env.Hostname()
+	return breaker.Caller{
+		PID: env.PID, Host: host, Leased: true,
+		Tokens: strings.Fields(env.getenv(tokenVariable)),
+	}
+}
+
+// commandVars is the environment of a command: cb's own, and what the command
+// is told about its circuit.
+func (env *Env) commandVars(name, state string, probe bool) []string {
+	vars := make([]string, 0, len(env.Environ)+3)
+	for _, entry := range env.Environ {
+		if !strings.HasPrefix(entry, "CIRCUIT_") || strings.HasPrefix(entry, tokenVariable+"=") {
+			vars = append(vars, entry)
+		}
+	}
+	vars = append(vars, "CIRCUIT_NAME="+name, "CIRCUIT_STATE="+state)
+	if probe {
+		vars = append(vars, "CIRCUIT_PROBE=1")
+	}
+	return vars
+}
+
+// withToken adds a probe's token to those that the environment carries.
+func withToken(vars []string, token string) []string {
+	for i, entry := range vars {
+		if strings.HasPrefix(entry, tokenVariable+"=") {
+			vars[i] = entry + " " + token
+			return vars
+		}
+	}
+	return append(vars, tokenVariable+"="+token)
+}
+
+// circuitStore is the store of a run.
+type circuitStore interface {
+	guard.Store
+	// SaveOutput keeps the output of the last successful run; Output returns
+	// it with its age.
+	SaveOutput(name string, output []byte) error
+	Output(name string) (output []byte, age time.Duration, found bool, err error)
+	Close() error
+}
+
+// noStore stands for a store that cannot be found.
+type noStore struct{ err error }
+
+func (s noStore) Update(context.Context, string, func(breaker.Circuit, time.Time) (breaker.Circuit, error)) error {
+	return s.err
+}
+
+func (s noStore) Read(string) (breaker.Circuit, time.Time, bool, error) {
+	return breaker.Circuit{}, time.Time{}, false, s.err
+}
+
+func (s noStore) SaveOutput(string, []byte) error { return s.err }
+
+func (s noStore) Output(string) ([]byte, time.Duration, bool, error) { return nil, 0, false, s.err }
+
+func (s noStore) Close() error { return nil }
