@@ -47,6 +47,13 @@ func helper(name string, args []string) int {
 			fmt.Print(err == nil, " ")
 		}
 		return 0
+	case "@exit": // with this code at an interrupt
+		in := make(chan os.Signal, 1)
+		signal.Notify(in, syscall.SIGINT)
+		fmt.Println("ready")
+		<-in
+		n, _ := strconv.Atoi(args[0])
+		return n
 	case "@blocked": // signal numbers, then --, then a command to run with them blocked
 		return blockedMain(args)
 	case "@shellraise":

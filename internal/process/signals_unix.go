@@ -36,8 +36,9 @@ func caughtSignals() []os.Signal {
 func childSignals() []os.Signal { return []os.Signal{syscall.SIGCHLD} }
 
 // settle returns what arrived up to this call. The marker it sends to this
-// process comes after all that was sent before it, because the kernel and the
-// runtime hand out the lower numbers first and those of stop signals are lower.
+// process follows whatever was handled before it through the same channel. A
+// signal may still be on its way to another thread, so what was sent less than
+// a scheduling delay ago can be missed.
 func (s *Signals) settle() []syscall.Signal {
 	if syscall.Kill(os.Getpid(), syscall.SIGCHLD) != nil {
 		return s.take()

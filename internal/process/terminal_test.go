@@ -1,0 +1,350 @@
+//go:build linux
+
+package process
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a pseudo terminal with a program on it.
+type terminal struct {
+	*os.File
+	t   *testing.T
+	cmd *exec.Cmd
+
+	mu   sync.Mutex
+	text string // what it shows and has not been expected yet
+	done chan struct{}
+}
+
+func onTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
+	t.Helper()
+	file, err := pty.Start(cmd)
+	if err != nil {
+		t.Skipf("needs a pseudo terminal: %v", err)
+	}
+	// Fd has made it blocking, and then Close waits for a Read to end.
+	fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	check(t, err)
+	file.Close()
+	check(t, unix.SetNonblock(fd, true))
+	file = os.NewFile(uintptr(fd), "terminal")
+	term := &terminal{File: file, t: t, cmd: cmd, done: make(chan struct{})}
+	go term.show()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		file.Close()
+		<-term.done
+	})
+	return term
+}
+
+func (term *terminal) show() {
+	defer close(term.done)
+	buf := make([]byte, 4096)
+	for {
+		n, err := term.Read(buf)
+		term.mu.Lock()
+		term.text += string(buf[:n])
+		term.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// expect waits until the terminal shows s and returns what follows on its line.
+func (term *terminal) expect(s string) (rest string) {
+	term.t.Helper()
+	for over := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		term.mu.Lock()
+		_, after, found := strings.Cut(term.text, s)
+		line, following, whole := strings.Cut(after, "\n")
+		if found && whole {
+			term.text = following
+		}
+		text := term.text
+		term.mu.Unlock()
+		if found && whole {
+			return strings.TrimSpace(line)
+		}
+		if time.Now().After(over) {
+			term.t.Fatalf("no %q on the terminal:\n%s", s, text)
+		}
+	}
+}
+
+func (term *terminal) typed(s string) {
+	term.t.Helper()
+	_, err := term.WriteString(s)
+	check(term.t, err)
+}
+
+func (term *terminal) end() syscall.WaitStatus {
+	term.cmd.Wait()
+	return term.cmd.ProcessState.Sys().(syscall.WaitStatus)
+}
+
+func state(pid int) string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, after, _ := strings.Cut(string(text), ") ")
+	return after[:min(1, len(after))]
+}
+
+func TestTerminalStaysATerminal(t *testing.T) {
+	term := onTerminal(t, wrap(t, "", self("@isatty")...).in(`"$@"; echo " end"`).Cmd)
+	term.expect("true true true  end")
+	term.end()
+}
+
+func TestInterruptFromTheTerminal(t *testing.T) {
+	for _, flags := range []string{"", "-limit 1m"} {
+		for key, sig := range map[string]syscall.Signal{"\x03": syscall.SIGINT, "\x1c": syscall.SIGQUIT} {
+			w := wrap(t, flags, self("@count", "INT", "QUIT", "TERM")...)
+			term := onTerminal(t, w.Cmd)
+			term.expect("ready")
+			term.typed(key)
+			term.expect("got ")
+			w.Process.Signal(syscall.SIGTERM)
+			term.expect("got TERM")
+			w.Process.Signal(syscall.SIGUSR2)
+			want := map[syscall.Signal]string{syscall.SIGINT: "map[INT:1 TERM:1]", syscall.SIGQUIT: "map[QUIT:1 TERM:1]"}[sig]
+			if got := term.expect("counts "); got != want {
+				t.Errorf("%v with %q: %s, want %s", sig, flags, got, want)
+			}
+			if s := term.end(); !s.Exited() || s.ExitStatus() != 0 {
+				t.Errorf("%v: %v", sig, term.cmd.ProcessState)
+			}
+			if r := w.readResult(t); r.Interrupted != sig {
+				t.Errorf("%+v", r)
+			}
+		}
+	}
+}
+
+func TestWeDieOfTheInterruptToo(t *testing.T) {
+	for key, sig := range map[string]syscall.Signal{"\x03": syscall.SIGINT, "\x1c": syscall.SIGQUIT} {
+		w := wrap(t, "", "sh", "-c", "echo ready; exec sleep 1000")
+		term := onTerminal(t, w.Cmd)
+		term.expect("ready")
+		term.typed(key)
+		if s := term.end(); !s.Signaled() || s.Signal() != sig {
+			t.Errorf("%v, want %v", term.cmd.ProcessState, sig)
+		}
+		if r := w.readResult(t); r.Interrupted != sig || r.Signal != sig {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// A ^C at any moment of the start must not be lost between us and the command.
+func TestEarlyInterruptFromTheTerminal(t *testing.T) {
+	for n := range 60 {
+		w := wrap(t, "", "sleep", "1000")
+		term := onTerminal(t, w.Cmd)
+		time.Sleep(time.Duration(n) * 250 * time.Microsecond)
+		term.typed("\x03")
+		ended := make(chan struct{})
+		go func() { term.end(); close(ended) }()
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("^C after %d steps was lost", n)
+		}
+		if s := term.cmd.ProcessState.Sys().(syscall.WaitStatus); s.Exited() && s.ExitStatus() != 130 {
+			t.Errorf("ended with %v", term.cmd.ProcessState)
+		}
+		if left := living(w.token); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+func TestFiftyInterruptsFromTheTerminal(t *testing.T) {
+	for n := range 50 {
+		w := wrap(t, "", self("@exit", strconv.Itoa(n%2))...)
+		term := onTerminal(t, w.Cmd)
+		term.expect("ready")
+		term.typed("\x03")
+		if s := term.end(); s.ExitStatus() != n%2 {
+			t.Fatalf("run %d: %v", n, term.cmd.ProcessState)
+		}
+		if r := w.readResult(t); r.Interrupted != syscall.SIGINT {
+			t.Fatalf("run %d: %+v", n, r)
+		}
+	}
+}
+
+func TestHangupOfTheTerminal(t *testing.T) {
+	w := wrap(t, "", "sh", "-c", "echo ready; exec sleep 1000")
+	term := onTerminal(t, w.Cmd)
+	term.expect("ready")
+	term.Close()
+	if s := term.end(); !s.Signaled() || s.Signal() != syscall.SIGHUP {
+		t.Error(term.cmd.ProcessState)
+	}
+	if r := w.readResult(t); r.Interrupted != syscall.SIGHUP {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWindowSize(t *testing.T) {
+	need(t, "stty")
+	w := wrap(t, "", self("@count", "WINCH")...)
+	term := onTerminal(t, w.Cmd)
+	term.expect("ready")
+	check(t, pty.Setsize(term.File, &pty.Winsize{Rows: 31, Cols: 97}))
+	term.expect("got WINCH")
+	w.Process.Signal(syscall.SIGUSR2)
+	term.expect("counts map[WINCH:1]")
+	term.end()
+
+	term = onTerminal(t, wrap(t, "", "sh", "-c", "read x; stty size; stty -echo; stty -a").Cmd)
+	check(t, pty.Setsize(term.File, &pty.Winsize{Rows: 32, Cols: 98}))
+	term.typed("\n")
+	term.expect("32 98")
+	term.expect("-echo")
+	term.end()
+}
+
+func TestCommandReadsTheTerminal(t *testing.T) {
+	for _, flags := range []string{"", "-limit 1m"} {
+		term := onTerminal(t, wrap(t, flags, "sh", "-c", `read x; read y </dev/tty; echo "<$x $y>"`).Cmd)
+		term.typed("hello\nthere\n")
+		term.expect("<hello there>")
+		if s := term.end(); s.ExitStatus() != 0 {
+			t.Error(term.cmd.ProcessState)
+		}
+	}
+}
+
+func TestTimeLimitOnATerminal(t *testing.T) {
+	w := wrap(t, "-limit 300ms", "sh", "-c", "(setsid sleep 1000 &); read x")
+	term := onTerminal(t, w.Cmd)
+	if s := term.end(); s.ExitStatus() != 124 {
+		t.Error(term.cmd.ProcessState)
+	}
+	nothingLeft(t, w.token)
+}
+
+// shell is a bash with job control on a terminal; run types a line there.
+func jobShell(t *testing.T) (term *terminal, run func(w *wrapper, after string)) {
+	t.Helper()
+	need(t, "bash")
+	cmd := exec.Command("bash", "--norc", "--noprofile", "--noediting", "-i")
+	cmd.Env = append(os.Environ(), "PS1=$ ", "HISTFILE=")
+	term = onTerminal(t, cmd)
+	run = func(w *wrapper, after string) {
+		t.Helper()
+		line := "env '" + w.token + "'"
+		for _, arg := range w.Args {
+			line += " '" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		term.typed(line + " " + after + "\n")
+	}
+	return term, run
+}
+
+func TestStopAndContinueFromTheTerminal(t *testing.T) {
+	for _, flags := range []string{"", "-limit 1m"} {
+		term, run := jobShell(t)
+		w := wrap(t, flags, self("@count", "INT", "CONT")...)
+		run(w, "")
+		pid, err := strconv.Atoi(term.expect("ready "))
+		check(t, err)
+		parent, _ := readProc(strconv.Itoa(pid))
+		for range 2 {
+			term.typed("\x1a")
+			term.expect("Stopped")
+			eventually(t, "both to stop", func() bool { return state(pid) == "T" && state(parent.parent) == "T" })
+			term.typed("fg\n")
+			term.expect("got CONT")
+			eventually(t, "both to go on", func() bool { return state(pid) == "S" && state(parent.parent) == "S" })
+		}
+		term.typed("\x03")
+		term.expect("got INT")
+		check(t, syscall.Kill(pid, syscall.SIGUSR2))
+		if got := term.expect("counts "); got != "map[CONT:2 INT:1]" {
+			t.Error(got)
+		}
+		term.typed("echo \"code <$?>\"; exit\n")
+		term.expect("code <0>")
+		term.end()
+	}
+}
+
+func TestShellLoopStopsAtInterrupt(t *testing.T) {
+	need(t, "bash")
+	w := wrap(t, "", "sh", "-c", "echo ready; exec sleep 1000")
+	cmd := exec.Command("bash", append([]string{"-c", `for i in 1 2 3; do "$@"; echo "went on"; done; echo "after"`, "bash"}, w.Args...)...)
+	cmd.Env = w.Env
+	term := onTerminal(t, cmd)
+	term.expect("ready")
+	term.typed("\x03")
+	if s := term.end(); !s.Signaled() || s.Signal() != syscall.SIGINT {
+		t.Error(cmd.ProcessState)
+	}
+	if strings.Contains(term.text, "went on") {
+		t.Errorf("went on:\n%s", term.text)
+	}
+}
+
+func TestBackgroundUse(t *testing.T) {
+	term, run := jobShell(t)
+	run(wrap(t, "", "sh", "-c", "echo do''ne; exit 3"), "& wait $!; echo \"code <$?>\"")
+	term.expect("done")
+	term.expect("code <3>")
+
+	// Reading the terminal in the background stops the job, as without us.
+	w := wrap(t, "", "sh", "-c", `echo pi''d $$; read x; echo "<got $x>"`)
+	run(w, "&")
+	pid, err := strconv.Atoi(term.expect("pid "))
+	check(t, err)
+	eventually(t, "the reader to stop", func() bool { return state(pid) == "T" })
+	parent, _ := readProc(strconv.Itoa(pid))
+	eventually(t, "the wrapper to stop", func() bool { return state(parent.parent) == "T" })
+	term.typed("fg\n")
+	eventually(t, "the reader to go on", func() bool { return state(pid) == "S" })
+	term.typed("line\n")
+	term.expect("<got line>")
+	term.typed("exit\n")
+	term.end()
+}
+
+// A shell inside takes the terminal for its jobs and gives it back.
+func TestInteractiveShellInside(t *testing.T) {
+	need(t, "bash")
+	term, run := jobShell(t)
+	run(wrap(t, "", "bash", "--norc", "--noprofile", "--noediting", "-i"), "")
+	term.typed("sleep 1000; echo 'in''side <'$?'>'\n")
+	eventually(t, "sleep to run", func() bool {
+		group, err := foregroundOf(term.File)
+		return err == nil && strings.Contains(commandLine(group), "sleep")
+	})
+	term.typed("\x03")
+	term.typed("echo 'al''ive'; exit 5\n")
+	term.expect("alive")
+	term.typed("echo \"code <$?>\"; exit\n")
+	term.expect("code <5>")
+	term.end()
+}
+
+func commandLine(pid int) string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return string(text)
+}
+
+func foregroundOf(file *os.File) (int, error) {
+	return unix.IoctlGetInt(int(file.Fd()), unix.TIOCGPGRP)
+}
