@@ -58,8 +58,8 @@ func refusal(name string, refused *breaker.OpenError) string {
 	case breaker.RefusedOpen:
 	}
 	text := name + " is open: " + c.Reason
-	if c.Failed != nil {
-		text += lastCode(c.Failed.Code)
+	if n := len(c.History); n > 0 && c.History[n-1].To == c.State.String() {
+		text += lastCode(c.History[n-1].Code) // none when it was tripped by hand
 	}
 	return text
 }
