@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -20,6 +21,7 @@ type statusOptions struct {
 	json     bool
 	exitCode bool
 	states   []string
+	watch    time.Duration // 0: look once
 }
 
 func newStatus(env *Env) *cobra.Command {
@@ -32,6 +34,7 @@ globs select. A single name shows that circuit in full. Nothing is changed.`,
 		Example: `  cb status
   cb status deploy-api
   cb status 'backup-*' --state open,half-open
+  cb status --watch
   cb status --json | jq -r '.[] | select(.state != "closed") | .name'`,
 		GroupID:           groupLook,
 		Args:              cobra.ArbitraryArgs, // names and globs
@@ -45,6 +48,8 @@ globs select. A single name shows that circuit in full. Nothing is changed.`,
 	fs.BoolVar(&opts.json, "json", false, "an array of the documented schema")
 	fs.StringSliceVar(&opts.states, "state", nil, "only circuits in these `STATES`: "+strings.Join(stateWords(), ","))
 	fs.BoolVar(&opts.exitCode, "exit-code", false, "exit with 0 when all shown are closed, else 75")
+	fs.Var(duration{&opts.watch}, "watch", "look again and again, every 2s or D; ^C ends it")
+	fs.Lookup("watch").NoOptDefVal = "2s"
 	completeChoices(c, "state", stateWords()...)
 	return c
 }
@@ -66,6 +71,17 @@ func (env *Env) status(c *cobra.Command, opts *statusOptions, args []string) err
 			}
 		}
 	}
+	if opts.watch == 0 {
+		return env.showStatus(c, opts, args, env.Stdout)
+	}
+	if opts.json || opts.exitCode {
+		return &usageError{err: fmt.Errorf("--watch goes with neither --json nor --exit-code")}
+	}
+	return env.watch(opts.watch, func(w io.Writer) error { return env.showStatus(c, opts, args, w) })
+}
+
+// showStatus writes the circuits once.
+func (env *Env) showStatus(c *cobra.Command, opts *statusOptions, args []string, out io.Writer) error {
 	views, place, err := env.views(c, args)
 	if err != nil {
 		return err
@@ -74,7 +90,6 @@ func (env *Env) status(c *cobra.Command, opts *statusOptions, args []string) err
 	if len(opts.states) > 0 {
 		views = slices.DeleteFunc(views, func(v render.View) bool { return !slices.Contains(opts.states, v.Circuit.Shown()) })
 	}
-	out := io.Writer(env.Stdout)
 	switch {
 	case opts.json:
 		err = render.StatusJSON(out, views)

@@ -10,13 +10,13 @@ import (
 const day = 24 * time.Hour
 
 // Span writes a duration for people, rounded to what matters at its size:
-// "27s", "1m30s", "2h5m", "3d4h". It is rounded up, and so never zero before it is over.
+// "27s", "1m30s", "12m", "2h5m", "3d4h". It is rounded up, and so never zero before it is over.
 func Span(d time.Duration) string {
 	unit := time.Second
 	switch {
 	case d >= day:
 		unit = time.Hour
-	case d >= time.Hour:
+	case d >= 10*time.Minute:
 		unit = time.Minute
 	}
 	if d <= 0 {
