@@ -19,6 +19,14 @@ func oneName(c *cobra.Command, args []string) error {
 	return checkNames(args)
 }
 
+// noArgs demands that nothing is left over.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usageError{err: fmt.Errorf("%s takes no names, but %q is given", c.Name(), args[0])}
+	}
+	return nil
+}
+
 func checkNames(names []string) error {
 	for _, name := range names {
 		if err := store.CheckName(name); err != nil {

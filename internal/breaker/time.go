@@ -19,6 +19,20 @@ func (c Circuit) At(now time.Time, seed uint64) Circuit {
 	return next
 }
 
+// LastEvent returns when something last happened to the circuit; the zero time
+// when nothing has.
+func (c Circuit) LastEvent() time.Time {
+	var last time.Time
+	next := c.clone()
+	next.instants(func(at time.Time) time.Time {
+		if at.After(last) {
+			last = at
+		}
+		return at
+	})
+	return last
+}
+
 // ProbeDue reports whether an open circuit would let a probe through.
 func (c Circuit) ProbeDue(now time.Time) bool {
 	return c.State == Open && !now.Before(c.RetryAt)

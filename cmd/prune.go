@@ -1,0 +1,90 @@
+package cmd
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cb/internal/breaker"
+	"cb/internal/store"
+)
+
+// pruneOptions are the flags of prune.
+type pruneOptions struct {
+	olderThan time.Duration
+	dryRun    bool
+}
+
+func newPrune(env *Env) *cobra.Command {
+	opts := &pruneOptions{}
+	c := &cobra.Command{
+		Use:   "prune --older-than D",
+		Short: "Forget idle closed circuits",
+		Long: `Forget circuits that are closed and to which nothing has happened for longer than
+--older-than, with all their files. Circuits that are open, half-open, held or
+disabled are kept. What crashes have left behind is removed too.`,
+		Example: `  cb prune --older-than 90d
+  cb prune --older-than 30d --dry-run`,
+		GroupID:           groupChange,
+		Args:              noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return env.prune(c, opts)
+		},
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.Var(duration{&opts.olderThan}, "older-than", "how long nothing has happened (required)")
+	fs.BoolVar(&opts.dryRun, "dry-run", false, "tell what would be forgotten, and change nothing")
+	return c
+}
+
+func (env *Env) prune(c *cobra.Command, opts *pruneOptions) error {
+	if opts.olderThan == 0 {
+		return &usageError{err: fmt.Errorf("--older-than is missing"), hint: "cb prune --older-than 90d"}
+	}
+	circuits, err := env.openStore(c)
+	if err != nil {
+		return err
+	}
+	names, err := circuits.Names()
+	if err != nil {
+		return fmt.Errorf("cannot read %s (%s)", circuits.Path, store.Cause(err))
+	}
+	idle := func(circuit breaker.Circuit, now time.Time) bool {
+		circuit = circuit.At(now, 0)
+		return circuit.Shown() == breaker.Closed.String() && now.Sub(circuit.LastEvent()) > opts.olderThan
+	}
+	forgotten, failed := 0, false
+	for _, name := range names {
+		removed, err := env.pruneOne(c, circuits, name, idle, opts.dryRun)
+		switch {
+		case err != nil:
+			env.warn(fmt.Sprintf("cannot remove %s (%s)", name, store.Cause(err)))
+			failed = true
+		case removed && opts.dryRun:
+			env.say(name + " would be forgotten")
+		case removed:
+			env.say(name + " is forgotten")
+		}
+		if removed {
+			forgotten++
+		}
+	}
+	if forgotten == 0 {
+		env.say(fmt.Sprintf("nothing to forget: no closed circuit is older than %s", breaker.FormatDuration(opts.olderThan)))
+	}
+	if failed {
+		return &exit{code: exitTrouble}
+	}
+	return nil
+}
+
+func (env *Env) pruneOne(c *cobra.Command, circuits *store.Dir, name string, idle func(breaker.Circuit, time.Time) bool, dryRun bool) (bool, error) {
+	if !dryRun {
+		return circuits.Remove(c.Context(), name, idle) //nolint:wrapcheck // prune says what it was doing
+	}
+	circuit, now, found, err := circuits.Read(name)
+	return err == nil && found && idle(circuit, now), err //nolint:wrapcheck // the same
+}
