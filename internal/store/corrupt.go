@@ -1,8 +1,6 @@
 package store
 
 import (
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,38 +18,36 @@ const corruptTime = "20060102T150405.000000Z"
 // removes the oldest of those that were moved before. It returns the new path.
 func (dir *folder) setAside(base string, now time.Time) (string, error) {
 	prefix := base + corruptEnding
-	aside := prefix + now.UTC().Format(corruptTime)
-	for {
-		_, err := dir.Lstat(aside)
-		if errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
-		now = now.Add(time.Microsecond)
-		aside = prefix + now.UTC().Format(corruptTime)
+	kept, err := dir.startingWith(prefix)
+	if err != nil {
+		return "", err
 	}
+	if len(kept) > 0 {
+		// The newest must sort last even when the clock was set back.
+		last, err := time.Parse(corruptTime, kept[len(kept)-1][len(prefix):])
+		if err == nil && !now.After(last) {
+			now = last.Add(time.Microsecond)
+		}
+	}
+	aside := prefix + now.UTC().Format(corruptTime)
 	if err := rename(dir.Root, base+dataEnding, aside); err != nil {
 		return "", err
 	}
-	dir.forgetOld(prefix, aside)
+	for _, name := range kept[:max(0, len(kept)-(keptCorrupt-1))] {
+		dir.RemoveAll(name) // what cannot be removed stays
+	}
 	return filepath.Join(dir.Name(), aside), nil
 }
 
-// forgetOld keeps the newest damaged documents. What cannot be removed stays.
-func (dir *folder) forgetOld(prefix, newest string) {
+// startingWith returns the names in the directory that have a prefix, sorted.
+func (dir *folder) startingWith(prefix string) ([]string, error) {
 	self, err := dir.Open(".")
 	if err != nil {
-		return
+		return nil, err
 	}
 	defer self.Close()
-	names, _ := self.Readdirnames(-1)
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return name == newest || !strings.HasPrefix(name, prefix)
-	})
+	names, err := self.Readdirnames(-1)
+	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) })
 	slices.Sort(names)
-	for _, name := range names[:max(0, len(names)-(keptCorrupt-1))] {
-		dir.RemoveAll(name)
-	}
+	return names, err
 }

@@ -86,7 +86,7 @@ func (s snapshot) at(now Reading) breaker.Circuit {
 // load reads a circuit for a change. A damaged one is set aside, because it
 // must not stop the command.
 func (d *Dir) load(dir *folder, name string) (snapshot, error) {
-	s, _, err := dir.fetch(name)
+	s, _, err := dir.fetch(name, decodeToReplace)
 	if !errors.Is(err, ErrCorrupt) {
 		return s, err
 	}
@@ -98,9 +98,12 @@ func (d *Dir) load(dir *folder, name string) (snapshot, error) {
 	return snapshot{}, nil
 }
 
+// decoder is decode or decodeToReplace.
+type decoder func(data []byte, name string) (snapshot, error)
+
 // fetch reads a circuit as it is stored and returns the document too. A
 // circuit that is not there is no error.
-func (dir *folder) fetch(name string) (snapshot, []byte, error) {
+func (dir *folder) fetch(name string, decode decoder) (snapshot, []byte, error) {
 	data, err := dir.read(baseName(name) + dataEnding)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -39,36 +39,51 @@ type snapshot struct {
 // that name. Its error is ErrNewer or tells the damage.
 func decode(data []byte, name string) (snapshot, error) {
 	var doc document
-	s := snapshot{found: true}
-	if err := decodeStrict(data, &doc); err != nil || doc.Schema != schema {
-		// Damage, a field that is not known, or another schema whose fields
-		// need not even have our types.
-		var head struct {
-			Schema int `json:"schema"`
-		}
-		if err := json.Unmarshal(data, &head); err != nil {
-			return snapshot{}, err
-		}
-		if head.Schema > schema {
-			return snapshot{}, ErrNewer
-		}
-		doc = document{}
-		if err := json.Unmarshal(data, &doc); err != nil {
-			return snapshot{}, err
-		}
-		s.unknown = data
+	if err := json.Unmarshal(data, &doc); err != nil || doc.Schema != schema {
+		return snapshot{}, explain(data, err)
 	}
-	switch {
-	case doc.Schema != schema:
-		return snapshot{}, fmt.Errorf("unknown schema %d", doc.Schema)
-	case doc.Name != name:
+	return doc.check(name)
+}
+
+// explain tells why a document is not one of ours. A newer schema need not
+// have our types, so its number is looked for first.
+func explain(data []byte, err error) error {
+	var head struct {
+		Schema int `json:"schema"`
+	}
+	if wrong := json.Unmarshal(data, &head); wrong != nil {
+		return wrong
+	}
+	if head.Schema > schema {
+		return ErrNewer
+	}
+	if err == nil {
+		err = fmt.Errorf("unknown schema %d", head.Schema)
+	}
+	return err
+}
+
+// decodeToReplace is decode for a document that will be written again: it
+// notices fields that this version does not know.
+func decodeToReplace(data []byte, name string) (snapshot, error) {
+	var doc document
+	if err := decodeStrict(data, &doc); err == nil && doc.Schema == schema {
+		return doc.check(name)
+	}
+	s, err := decode(data, name)
+	s.unknown = data
+	return s, err
+}
+
+// check returns the circuit if it can be the one of that name.
+func (doc document) check(name string) (snapshot, error) {
+	if doc.Name != name {
 		return snapshot{}, fmt.Errorf("it is the circuit %q", doc.Name)
 	}
 	if err := doc.Validate(); err != nil {
 		return snapshot{}, err
 	}
-	s.circuit, s.clock = doc.Circuit, doc.Clock
-	return s, nil
+	return snapshot{circuit: doc.Circuit, clock: doc.Clock, found: true}, nil
 }
 
 // decodeStrict fails at fields that the document does not have, and at

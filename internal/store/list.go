@@ -72,12 +72,14 @@ type listed struct {
 // mostly work for the decoder.
 func (d *Dir) viewAll(dir *folder, names []string) []listed {
 	all := make([]listed, len(names))
+	now := d.Clock() // once: it costs as much as reading a circuit
+	clock := func() Reading { return now }
 	workers := min(runtime.GOMAXPROCS(0), len(names))
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
 			for i := worker; i < len(names); i += workers {
-				c, now, found, err := d.view(dir, names[i])
+				c, now, found, err := d.view(dir, names[i], clock)
 				all[i] = listed{Entry{names[i], c, now}, !found && err == nil, err}
 			}
 		})
@@ -107,20 +109,14 @@ func (d *Dir) Names() ([]string, error) {
 // names returns the names of all circuits in order, and the files that should
 // tell a name but do not.
 func (dir *folder) names() (names []string, broken []listed, err error) {
-	self, err := dir.Open(".")
+	files, err := dir.startingWith("")
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := self.Readdirnames(-1)
-	self.Close()
-	if err != nil {
-		return nil, nil, err
-	}
-	slices.Sort(files)
 	for _, file := range files {
 		base, ok := strings.CutSuffix(file, dataEnding)
 		switch {
-		case !ok:
+		case !ok: // a lock, a lease, or somebody else's
 		case isPlain(base):
 			names = append(names, base)
 		case isHashed(base):

@@ -25,7 +25,7 @@ func (d *Dir) Read(name string) (c breaker.Circuit, now time.Time, found bool, e
 		return c, now, false, fmt.Errorf("open store: %w", err)
 	}
 	defer dir.Close()
-	return d.view(dir, name)
+	return d.view(dir, name, d.Clock)
 }
 
 // rereads is how often view looks again at a circuit that changes meanwhile.
@@ -34,14 +34,14 @@ const rereads = 10
 // view reads a circuit without its lock. A lease is released after its probe
 // has left the list, so a lease that is gone means a lost probe only when the
 // document is still the same afterwards.
-func (d *Dir) view(dir *folder, name string) (c breaker.Circuit, now time.Time, found bool, err error) {
+func (d *Dir) view(dir *folder, name string, clock func() Reading) (c breaker.Circuit, now time.Time, found bool, err error) {
 	var last []byte
 	for range rereads {
-		s, data, err := dir.fetch(name)
+		s, data, err := dir.fetch(name, decode)
 		if err != nil {
 			return breaker.Circuit{}, now, false, err
 		}
-		reading := d.Clock()
+		reading := clock()
 		var lost bool
 		c, lost = d.loseDead(baseName(name), s.at(reading))
 		now, found = reading.Wall, s.found

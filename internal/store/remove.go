@@ -34,7 +34,7 @@ func (d *Dir) Remove(ctx context.Context, name string, idle func(c breaker.Circu
 		return false, fmt.Errorf("lock circuit %q: %w", name, err)
 	}
 	defer held.release()
-	s, _, err := dir.fetch(name)
+	s, _, err := dir.fetch(name, decode)
 	if err != nil || !s.found {
 		return false, err
 	}
@@ -47,7 +47,7 @@ func (d *Dir) Remove(ctx context.Context, name string, idle func(c breaker.Circu
 		d.drop(key)
 	}
 	// The lock file goes last: without it the others would be unprotected.
-	for _, file := range []string{base + dataEnding, base + tempEnding} {
+	for _, file := range []string{base + dataEnding, base + tempEnding, base + outputEnding} {
 		if err := dir.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, fmt.Errorf("remove circuit %q: %w", name, err)
 		}
