@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,6 +39,10 @@ func work(job, url string, args []string) int {
 		"probe": probeJob,
 		"hold":  holdJob,
 		"noop":  noopJob,
+		"lost":  lostJob,
+		"cause": causeJob,
+		"fault": faultJob,
+		"clock": clockJob,
 	}[job](s, args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -117,6 +122,31 @@ func noopJob(s contractStore, args []string) error {
 	})
 }
 
+// lostJob says how many lost probes a reading of the circuit args[0] shows.
+func lostJob(s contractStore, args []string) error {
+	c, now, _, err := s.Read(args[0])
+	if err == nil {
+		fmt.Println(lost(c, now))
+	}
+	return err
+}
+
+// causeJob says why the circuit args[0] cannot be changed.
+func causeJob(s contractStore, args []string) error {
+	err := s.Update(context.Background(), args[0], increment)
+	if err == nil {
+		return errors.New("it was changed")
+	}
+	fmt.Println(Cause(err))
+	return nil
+}
+
+// clockJob says what the boot clock is.
+func clockJob(contractStore, []string) error {
+	fmt.Println(SystemClock().BootID, int64(SystemClock().Boot))
+	return nil
+}
+
 // addProbe lists a leased probe in a half-open circuit that allows many.
 func addProbe(token string) func(c breaker.Circuit, now time.Time) (breaker.Circuit, error) {
 	return func(c breaker.Circuit, now time.Time) (breaker.Circuit, error) {
@@ -139,25 +169,35 @@ type child struct {
 // start runs a job on the store at url.
 func start(t *testing.T, job, url string, args ...string) *child {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{url}, args...)...)
+	return newChild(t, os.Args[0], job, url, args...).start()
+}
+
+// newChild prepares a child, so that a test can change how it starts.
+func newChild(t *testing.T, binary, job, url string, args ...string) *child {
+	cmd := exec.Command(binary, append([]string{url}, args...)...)
 	cmd.Env = append(os.Environ(), jobVariable+"="+job)
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
+	return &child{Cmd: cmd, t: t}
+}
+
+func (c *child) start() *child {
+	c.t.Helper()
+	var err error
+	if c.stdin, err = c.StdinPipe(); err != nil {
+		c.t.Fatal(err)
+	}
+	stdout, err := c.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	c.out = bufio.NewScanner(stdout)
+	if err := c.Start(); err != nil {
+		c.t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	c := &child{cmd, t, stdin, bufio.NewScanner(stdout)}
-	t.Cleanup(func() {
-		if cmd.ProcessState == nil {
-			cmd.Process.Kill()
-			cmd.Wait()
+	c.t.Cleanup(func() {
+		if c.ProcessState == nil {
+			c.Process.Kill()
+			c.Wait()
 		}
 	})
 	return c

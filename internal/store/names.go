@@ -30,8 +30,11 @@ const (
 	maxSlug  = 40
 )
 
+// PermitPrefix begins the word of a permit, and so no name.
+const PermitPrefix = "cb-permit:"
+
 // CheckName returns an error unless the name is non-empty UTF-8 of at most 200
-// bytes without control characters.
+// bytes without control characters, and not a permit.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -40,6 +43,8 @@ func CheckName(name string) error {
 		return fmt.Errorf("the name of a circuit must not be longer than %d bytes", maxName)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("name %q is not valid UTF-8", name)
+	case strings.HasPrefix(name, PermitPrefix):
+		return fmt.Errorf("name %q has the form of a permit", name)
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return fmt.Errorf("name %q has control characters", name)
 	}
