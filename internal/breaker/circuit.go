@@ -19,6 +19,8 @@ type Circuit struct {
 	// While closed: what the trip rules judge.
 	Streak int `json:"streak"` // failures in a row
 	Fresh  int `json:"fresh"`  // how many of the newest Calls the windows may use
+	// Used are the newest tickets of this generation that have had their result.
+	Used []string `json:"used,omitempty"`
 
 	// While open and half-open.
 	Reason   string        `json:"reason,omitempty"`      // why it opened last
@@ -54,6 +56,9 @@ type Recovery struct {
 type Permit struct {
 	Generation uint64 // a result that carries an older one is late
 	Probe      string // token of the probe; empty for a run permitted while closed
+	// Ticket tells a run permitted while closed from others, when Caller asked
+	// for that; a second result with the same ticket is late.
+	Ticket string
 	// Through marks a run that the circuit only counts: it is disabled, or the
 	// run was started by its own probe.
 	Through bool
@@ -64,6 +69,7 @@ type Caller struct {
 	PID    int      // for people
 	Host   string   // for people
 	Leased bool     // a lease will tell when the caller dies
+	Ticket bool     // the result may come from elsewhere, and twice
 	Tokens []string // probes that the caller runs under
 }
 
@@ -120,7 +126,11 @@ func (c Circuit) Admit(p Policy, now time.Time, who Caller, seed uint64) (Circui
 	}
 	switch next.State {
 	case Closed:
-		return next, Permit{Generation: next.Generation}, nil
+		permit := Permit{Generation: next.Generation}
+		if who.Ticket {
+			permit.Ticket = d.token()
+		}
+		return next, permit, nil
 	case HalfOpen:
 		if next.slots(now) == 0 {
 			return next.refuse(RefusedProbe, time.Time{}, now)
@@ -142,12 +152,16 @@ func (c Circuit) Record(p Policy, permit Permit, call Call, seed uint64) Circuit
 	case permit.Through:
 		next.Totals.count(call.Outcome)
 		return next
-	case permit.Generation != next.Generation:
+	case permit.Generation != next.Generation || permit.Ticket != "" && slices.Contains(next.Used, permit.Ticket):
 		next.Totals.Late++
 		return next
 	case next.Override.Kind == Disabled: // frozen; only an outcome recorded by hand comes here
 		next.Totals.count(call.Outcome)
 		return next
+	}
+	if permit.Ticket != "" {
+		next.Used = append(next.Used, permit.Ticket)
+		next.Used = next.Used[max(0, len(next.Used)-maxUsed):]
 	}
 	switch next.State {
 	case Open:
@@ -159,6 +173,12 @@ func (c Circuit) Record(p Policy, permit Permit, call Call, seed uint64) Circuit
 		next.judge(p, call, &d)
 	}
 	return next
+}
+
+// Observe enters an outcome that was seen elsewhere, as a run of the current
+// generation would, under the policy last used.
+func (c Circuit) Observe(call Call, seed uint64) Circuit {
+	return c.Record(c.usedPolicy(), Permit{Generation: c.Generation}, call, seed)
 }
 
 // judge enters the outcome of a run permitted while closed.
@@ -322,12 +342,16 @@ func (c *Circuit) enter(why Transition, d *draw) {
 	c.Recorded++
 }
 
-// maxHistory bounds the transitions that a circuit keeps.
-const maxHistory = 100
+// maxHistory bounds the transitions that a circuit keeps, maxUsed the tickets.
+const (
+	maxHistory = 100
+	maxUsed    = 100
+)
 
 // advance starts a generation: a random step upwards, so that a permit issued
 // by a history that was lost (a failover, a deleted file) does not fit into
 // another one by accident. Below 2^53, which JSON readers hold exactly.
 func (c *Circuit) advance(d *draw) {
+	c.Used = nil // an older generation is late anyway
 	c.Generation = (c.Generation+1+d.next()%(1<<20))%(1<<53-1) + 1
 }

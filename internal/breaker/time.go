@@ -126,6 +126,7 @@ func (c Circuit) clone() Circuit {
 	c.Probes = slices.Clone(c.Probes)
 	c.Calls = slices.Clone(c.Calls)
 	c.History = slices.Clone(c.History)
+	c.Used = slices.Clone(c.Used)
 	if c.Failed != nil {
 		failed := *c.Failed
 		c.Failed = &failed
@@ -155,7 +156,7 @@ func (c Circuit) Validate() error {
 	switch {
 	case c.Fresh > len(c.Calls):
 		return errors.New("the window is larger than the outcomes")
-	case len(c.Calls) > MaxOutcomes || len(c.History) > maxHistory:
+	case len(c.Calls) > MaxOutcomes || len(c.History) > maxHistory || len(c.Used) > maxUsed:
 		return errors.New("too many entries")
 	case c.Generation >= 1<<53:
 		return errors.New("generation is out of range")

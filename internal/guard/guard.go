@@ -33,6 +33,8 @@ type Guard struct {
 	// Command runs the command and tells what its end means. Its instant is
 	// set by the store.
 	Command func(Admission) breaker.Call
+	// Judge, when not nil, completes a call once the store has dated it.
+	Judge func(breaker.Call) breaker.Call
 	// Changed is told the circuit before and after each update, once the lock
 	// is free and the state is in place.
 	Changed func(before, after breaker.Circuit, now time.Time)
@@ -62,18 +64,19 @@ func (e *StoreError) Unwrap() error { return e.Err }
 // could not be kept and MustRecord is set, or the context's. Once the command
 // has run its result stands, and trouble is a warning.
 func (g Guard) Run(ctx context.Context) error {
-	admission, err := g.admit(ctx)
+	admission, err := g.Admit(ctx)
 	if err != nil {
 		return err
 	}
 	call := g.Command(admission)
 	if !admission.Unrecorded {
-		g.record(context.WithoutCancel(ctx), admission.Permit, call)
+		g.Record(context.WithoutCancel(ctx), admission.Permit, call)
 	}
 	return nil
 }
 
-func (g Guard) admit(ctx context.Context) (Admission, error) {
+// Admit asks the circuit for leave to run. Its errors are those of Run.
+func (g Guard) Admit(ctx context.Context) (Admission, error) {
 	var answer error
 	var admission Admission
 	var before, after breaker.Circuit
@@ -118,21 +121,40 @@ func (g Guard) withoutStore(ctx context.Context, trouble error) (Admission, erro
 	return Admission{Unrecorded: true}, nil
 }
 
-// record enters the outcome, with one retry.
-func (g Guard) record(ctx context.Context, permit breaker.Permit, call breaker.Call) {
+// Record enters the outcome of a permitted run, with one retry. What cannot be
+// saved is a warning.
+func (g Guard) Record(ctx context.Context, permit breaker.Permit, call breaker.Call) {
+	g.enter(ctx, call, func(c breaker.Circuit, call breaker.Call) breaker.Circuit {
+		return c.Record(g.Policy, permit, call, g.Seed())
+	})
+}
+
+// Observe enters an outcome that was seen elsewhere; else it is as Record.
+func (g Guard) Observe(ctx context.Context, call breaker.Call) {
+	g.enter(ctx, call, func(c breaker.Circuit, call breaker.Call) breaker.Circuit {
+		return c.Observe(call, g.Seed())
+	})
+}
+
+func (g Guard) enter(ctx context.Context, call breaker.Call, record func(breaker.Circuit, breaker.Call) breaker.Circuit) {
 	var before, after breaker.Circuit
-	enter := func(c breaker.Circuit, now time.Time) (breaker.Circuit, error) {
-		call.At = now
-		before, after = c, c.Record(g.Policy, permit, call, g.Seed())
+	var at time.Time
+	update := func(c breaker.Circuit, now time.Time) (breaker.Circuit, error) {
+		dated := call
+		dated.At = now
+		if g.Judge != nil {
+			dated = g.Judge(dated)
+		}
+		before, after, at = c, record(c, dated), now
 		return after, nil
 	}
-	err := g.Store.Update(ctx, g.Name, enter)
+	err := g.Store.Update(ctx, g.Name, update)
 	if err != nil {
-		err = g.Store.Update(ctx, g.Name, enter)
+		err = g.Store.Update(ctx, g.Name, update)
 	}
 	if err != nil {
 		g.Warn(err, "the command's result stands")
 		return
 	}
-	g.Changed(before, after, call.At)
+	g.Changed(before, after, at)
 }
