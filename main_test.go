@@ -50,9 +50,10 @@ func TestScripts(t *testing.T) {
 			})
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
-			"clock": moveClock,
-			"json":  checkJSON,
+			"exits":     exits,
+			"clock":     moveClock,
+			"json":      checkJSON,
+			"cb-record": recordPermit,
 		},
 	})
 }
@@ -74,6 +75,15 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d\nstderr: %s", got, want, ts.ReadFile("stderr"))
 	}
+}
+
+// cb-record FILE ARG... records the permit that a file holds.
+func recordPermit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: cb-record FILE ARG...")
+	}
+	word := strings.TrimSpace(ts.ReadFile(args[0]))
+	ts.Check(ts.Exec("cb", append([]string{"record", word}, args[1:]...)...))
 }
 
 // clock DURATION lets time pass; clock wall DURATION steps the wall clock

@@ -48,7 +48,8 @@ func (r *run) do(c *cobra.Command) error {
 	if r.opts.policy.ProbeLimit == 0 && r.opts.timeLimit > 0 {
 		r.opts.policy.ProbeLimit = r.opts.timeLimit + r.opts.killAfter + 30*time.Second
 	}
-	if err := r.openStore(c); err != nil {
+	var err error
+	if r.circuits, err = r.env.guardedStore(c, r.opts.onStoreError); err != nil {
 		return err
 	}
 	defer r.circuits.Close()
@@ -74,22 +75,6 @@ func (r *run) guard() guard.Guard {
 			r.env.warnStore(r.opts.name, trouble, consequence)
 		},
 	}
-}
-
-// openStore opens the store. When none can be found the command must run all
-// the same, so that is trouble like any other.
-func (r *run) openStore(c *cobra.Command) error {
-	dir, err := r.env.openStore(c)
-	switch {
-	case isUsage(err):
-		return err
-	case err != nil:
-		r.circuits = noStore{err}
-		return nil
-	}
-	dir.Prove = r.opts.onStoreError == storeErrorRefuse
-	r.circuits = dir
-	return nil
 }
 
 // changed tells of what an update has changed.

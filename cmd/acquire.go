@@ -1,0 +1,125 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cb/internal/breaker"
+	"cb/internal/guard"
+	"cb/internal/store"
+)
+
+// acquireOptions are the flags of acquire.
+type acquireOptions struct {
+	onStoreError string
+	policy       breaker.Policy
+	slowAfter    time.Duration
+	openExitCode int
+	quiet        int
+}
+
+func newAcquire(env *Env) *cobra.Command {
+	opts := &acquireOptions{
+		policy: breaker.Default(), onStoreError: storeErrorRun, openExitCode: exitRefused,
+	}
+	c := &cobra.Command{
+		Use:   "acquire NAME",
+		Short: "Ask for a permit, for work that cannot be wrapped",
+		Long: `Ask for leave to do work that cb run cannot wrap, such as the steps of a CI job.
+When it is permitted a permit is printed, one word, and cb record takes it back
+with the outcome. When it is refused the exit code is 75. The rules that are
+given here are part of the permit. A probe that is not recorded within
+--probe-limit gives its slot to another.`,
+		Example: `  permit=$(cb acquire deploy-api --threshold 3) || exit $?
+  ./deploy.sh; cb record "$permit" --exit-code $?`,
+		GroupID:           groupRun,
+		Args:              oneName,
+		ValidArgsFunction: env.completeNames,
+		RunE: func(c *cobra.Command, args []string) error {
+			return env.acquire(c, opts, args[0])
+		},
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	addStoreErrorFlag(fs, &opts.onStoreError)
+	addTripFlags(fs, &opts.policy, &opts.slowAfter)
+	addRecoverFlags(fs, &opts.policy)
+	addRefusalFlags(fs, &opts.quiet, &opts.openExitCode)
+	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
+	return c
+}
+
+// addRefusalFlags binds what concerns a refusal.
+func addRefusalFlags(fs *pflag.FlagSet, quiet, openExitCode *int) {
+	fs.CountVarP(quiet, "quiet", "q", "no line for a refusal or a re-open; -qq: none for a transition either``")
+	fs.Var(count{openExitCode, 0, 255}, "open-exit-code", "exit code of a refusal")
+}
+
+func (env *Env) acquire(c *cobra.Command, opts *acquireOptions, name string) error {
+	if err := env.applyTwins(c.Flags()); err != nil {
+		return err
+	}
+	if err := validatePolicy(c.Flags(), &opts.policy); err != nil {
+		return err
+	}
+	circuits, err := env.guardedStore(c, opts.onStoreError)
+	if err != nil {
+		return err
+	}
+	defer circuits.Close()
+	who := env.caller()
+	who.Leased, who.Ticket = false, true
+	taken := permit{Name: name, Policy: opts.policy, SlowAfter: opts.slowAfter}
+	g := guard.Guard{
+		Store: circuits, Name: name, Policy: opts.policy, Caller: who, Seed: env.Seed,
+		MustRecord: opts.onStoreError == storeErrorRefuse,
+		Changed: func(before, after breaker.Circuit, now time.Time) {
+			taken.At = now
+			env.tellTransitions(name, opts.quiet, before, after, now)
+		},
+		Warn: func(trouble error, consequence string) { env.warnStore(name, trouble, consequence) },
+	}
+	admission, err := g.Admit(c.Context())
+	if err != nil {
+		return env.notAcquired(opts, name, err)
+	}
+	taken.Permit = admission.Permit
+	taken.Void = admission.Unrecorded || admission.Permit.Through
+	word, err := taken.word()
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(env.Stdout, word); err != nil {
+		return fmt.Errorf("write permit: %w", err)
+	}
+	return nil
+}
+
+func (env *Env) notAcquired(opts *acquireOptions, name string, err error) error {
+	var refused *breaker.OpenError
+	if errors.As(err, &refused) {
+		if opts.quiet == 0 {
+			env.say(refusal(name, refused) + "; no permit" + nextTry(refused))
+		}
+		return &exit{code: opts.openExitCode}
+	}
+	return fmt.Errorf("cannot save %s (%s); no permit, because of --on-store-error refuse", name, store.Cause(err))
+}
+
+// guardedStore opens the store of a run. When none can be found that is
+// trouble like any other: cb must not be the outage itself.
+func (env *Env) guardedStore(c *cobra.Command, onStoreError string) (circuitStore, error) {
+	dir, err := env.openStore(c)
+	switch {
+	case isUsage(err):
+		return nil, err
+	case err != nil:
+		return noStore{err}, nil
+	}
+	dir.Prove = onStoreError == storeErrorRefuse
+	return dir, nil
+}

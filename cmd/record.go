@@ -1,0 +1,166 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cb/internal/breaker"
+	"cb/internal/guard"
+	"cb/internal/store"
+)
+
+// recordOptions are the flags of record.
+type recordOptions struct {
+	exitCode     string
+	onStoreError string
+	quiet        bool
+}
+
+func newRecord(env *Env) *cobra.Command {
+	opts := &recordOptions{onStoreError: storeErrorRun}
+	c := &cobra.Command{
+		Use:   "record PERMIT|NAME success|failure|ignored",
+		Short: "Record the outcome of work that was not wrapped",
+		Long: `Record an outcome: with a permit of cb acquire that of the work it was for; with a
+name one that was seen elsewhere, judged by the policy last used. A permit that
+is late or was recorded before is a warning and changes totals only; the exit
+code is 0, so that a step that always runs does not fail.`,
+		Example: `  cb record "$permit" success
+  cb record "$permit" --exit-code $?
+  cb record deploy-api failure`,
+		GroupID:           groupRun,
+		Args:              cobra.RangeArgs(0, 2),
+		ValidArgsFunction: env.completeRecord,
+		RunE: func(c *cobra.Command, args []string) error {
+			return env.record(c, opts, args)
+		},
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.StringVar(&opts.exitCode, "exit-code", "", "an exit `CODE` instead of an outcome: 0 is success, others are failures")
+	addStoreErrorFlag(fs, &opts.onStoreError)
+	fs.BoolVarP(&opts.quiet, "quiet", "q", false, "no line for a transition")
+	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
+	return c
+}
+
+// completeRecord offers names first and outcomes then.
+func (env *Env) completeRecord(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return env.completeNames(c, args, word)
+	}
+	return []string{"success", "failure", "ignored"}, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (env *Env) record(c *cobra.Command, opts *recordOptions, args []string) error {
+	if err := env.applyTwins(c.Flags()); err != nil {
+		return err
+	}
+	call, err := opts.call(args)
+	if err != nil {
+		return err
+	}
+	p, err := readTarget(args[0])
+	if err != nil {
+		return err
+	}
+	if p.Void {
+		return nil
+	}
+	circuits, err := env.guardedStore(c, opts.onStoreError)
+	if err != nil {
+		return err
+	}
+	defer circuits.Close()
+	return env.enter(c.Context(), circuits, opts, p, call)
+}
+
+// readTarget reads a permit, or makes one without a generation of a name.
+func readTarget(word string) (permit, error) {
+	if strings.HasPrefix(word, store.PermitPrefix) {
+		return readPermit(word)
+	}
+	if err := store.CheckName(word); err != nil {
+		return permit{}, &usageError{
+			err:  fmt.Errorf("neither a permit nor a name: %w", err),
+			hint: "did cb acquire refuse? its exit code was 75 then",
+		}
+	}
+	return permit{Name: word}, nil
+}
+
+// call reads the outcome from the arguments or from --exit-code.
+func (o *recordOptions) call(args []string) (breaker.Call, error) {
+	hint := "cb record NAME|PERMIT success|failure|ignored, or --exit-code N"
+	call := breaker.Call{Code: breaker.NoCode}
+	switch {
+	case len(args) == 0:
+		return call, &usageError{err: fmt.Errorf("a permit or a name is missing"), hint: hint}
+	case o.exitCode != "" && len(args) == 2:
+		return call, &usageError{err: fmt.Errorf("--exit-code goes without an outcome, but %q is given", args[1]), hint: hint}
+	case o.exitCode != "":
+		code, err := strconv.ParseUint(o.exitCode, 10, 32)
+		if err != nil {
+			return call, &usageError{err: fmt.Errorf("--exit-code: %q is not an exit code", o.exitCode)}
+		}
+		call.Code = int(code)
+		if code != 0 {
+			call.Outcome = breaker.Failure
+		}
+		return call, nil
+	case len(args) == 1:
+		return call, &usageError{err: fmt.Errorf("the outcome is missing"), hint: hint}
+	}
+	if err := call.Outcome.UnmarshalText([]byte(args[1])); err != nil || call.Outcome == breaker.Slow {
+		return call, &usageError{err: fmt.Errorf("%q is not an outcome", args[1]), hint: hint}
+	}
+	return call, nil
+}
+
+// enter records the call of a permit, or of a name, whose permit is empty.
+func (env *Env) enter(ctx context.Context, circuits circuitStore, opts *recordOptions, p permit, call breaker.Call) error {
+	failed := false
+	late := false
+	quiet := 0
+	if opts.quiet {
+		quiet = 2
+	}
+	g := guard.Guard{
+		Store: circuits, Name: p.Name, Policy: p.Policy, Seed: env.Seed,
+		Changed: func(before, after breaker.Circuit, now time.Time) {
+			late = after.Totals.Late > before.Totals.Late
+			env.tellTransitions(p.Name, quiet, before, after, now)
+		},
+		Warn: func(trouble error, _ string) {
+			env.warnStore(p.Name, trouble, "the outcome is not recorded")
+			failed = true
+		},
+	}
+	if p.Permit == (breaker.Permit{}) {
+		g.Observe(ctx, call)
+	} else {
+		g.Judge = func(call breaker.Call) breaker.Call { return p.timed(call) }
+		g.Record(ctx, p.Permit, call)
+	}
+	switch {
+	case late:
+		env.warn(fmt.Sprintf("this result of %s is late: the circuit has changed since, or it was recorded before; only totals count it", p.Name))
+	case failed && opts.onStoreError == storeErrorRefuse:
+		return &exit{code: exitTrouble}
+	}
+	return nil
+}
+
+// timed adds how long the work took, as far as the store's clock tells.
+func (p permit) timed(call breaker.Call) breaker.Call {
+	call.Took = max(0, call.At.Sub(p.At))
+	if p.SlowAfter > 0 && call.Took > p.SlowAfter && call.Outcome == breaker.Success {
+		call.Outcome = breaker.Slow
+	}
+	return call
+}
