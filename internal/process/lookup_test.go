@@ -160,7 +160,8 @@ func TestBusyProgramIsTriedAgain(t *testing.T) {
 	check(t, os.WriteFile(file, sh, 0o755))
 	writer, err := os.OpenFile(file, os.O_RDWR, 0)
 	check(t, err)
-	time.AfterFunc(50*time.Millisecond, func() { writer.Close() })
+	first := writer
+	time.AfterFunc(50*time.Millisecond, func() { first.Close() })
 	r := Command{Args: []string{file, "-c", "exit 7"}}.Run(nil)
 	if !r.Started || r.Code != 7 {
 		t.Errorf("%+v", r)

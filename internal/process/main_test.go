@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,6 +28,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "@") {
 		os.Exit(helper(os.Args[1], os.Args[2:]))
 	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // a second in each of hundreds of processes
 	goleak.VerifyTestMain(m)
 }
 
@@ -124,22 +124,6 @@ func countMain(args []string) int {
 	}
 	fmt.Println("counts", counts)
 	return 0
-}
-
-func blockedMain(args []string) int {
-	runtime.LockOSThread()
-	for i, arg := range args {
-		if arg == "--" {
-			err := syscall.Exec(args[i+1], args[i+1:], os.Environ())
-			fmt.Fprintln(os.Stderr, err)
-			return 98
-		}
-		n, _ := strconv.Atoi(arg)
-		var set unix.Sigset_t
-		set.Val[0] = 1 << (n - 1)
-		unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil)
-	}
-	return 97
 }
 
 // self returns the command line of a helper.

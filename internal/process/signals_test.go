@@ -128,27 +128,25 @@ func TestGroupSignalIsNeverMissed(t *testing.T) {
 }
 
 func TestEarlyTermLeavesNoOrphan(t *testing.T) {
-	const runs = 200
-	slots := make(chan struct{}, 4)
-	for n := range runs {
-		slots <- struct{}{}
-		t.Run(strconv.Itoa(n), func(t *testing.T) {
-			go func() { <-slots }()
-			t.Parallel()
-			w := wrap(t, "", "sleep", "1000")
-			check(t, w.Start())
-			// Spread over the whole start-up, before Catch and after exec.
-			time.Sleep(time.Duration(n) * 100 * time.Microsecond)
-			w.Process.Signal(syscall.SIGTERM)
-			w.Wait()
-			if s := w.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() && s.ExitStatus() != 143 {
-				t.Errorf("ended with %v", w.ProcessState)
-			}
-			if left := living(w.token); len(left) > 0 {
-				t.Errorf("left behind: %v", left)
-			}
-		})
-	}
+	all := wrap(t, "", "sleep", "1000")
+	t.Run("runs", func(t *testing.T) {
+		for n := range 200 {
+			t.Run(strconv.Itoa(n), func(t *testing.T) {
+				t.Parallel()
+				w := exec.Command(all.Path, all.Args[1:]...)
+				w.Env = all.Env
+				check(t, w.Start())
+				// Spread over the whole start-up, before Catch and after exec.
+				time.Sleep(time.Duration(n) * 100 * time.Microsecond)
+				w.Process.Signal(syscall.SIGTERM)
+				w.Wait()
+				if s := w.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() && s.ExitStatus() != 143 {
+					t.Errorf("ended with %v", w.ProcessState)
+				}
+			})
+		}
+	})
+	nothingLeft(t, all.token)
 }
 
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
