@@ -144,7 +144,7 @@ func (env *Env) enter(ctx context.Context, circuits circuitStore, opts *recordOp
 	if p.Permit == (breaker.Permit{}) {
 		g.Observe(ctx, call)
 	} else {
-		g.Judge = func(call breaker.Call) breaker.Call { return p.timed(call) }
+		g.Judge = p.timed
 		g.Record(ctx, p.Permit, call)
 	}
 	switch {

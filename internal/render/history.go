@@ -10,8 +10,12 @@ import (
 // what to what, who or what caused it, how long it lasted, what was skipped.
 func History(w io.Writer, v View, style Style) error {
 	columns := []column{
-		{title: "WHEN"}, {title: "FROM"}, {title: "TO"}, {title: "CAUSE"},
-		{title: "LASTED", right: true, drop: 1}, {title: "SKIPPED", right: true, drop: 2},
+		{title: "WHEN"},
+		{title: "FROM"},
+		{title: "TO"},
+		{title: "CAUSE"},
+		{title: "LASTED", right: true, drop: 1},
+		{title: "SKIPPED", right: true, drop: 2},
 	}
 	var rows [][]string
 	for _, stay := range v.stays() {

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"cb/internal/breaker"
-
 	"go.uber.org/goleak"
+
+	"cb/internal/breaker"
 )
 
 // The test binary runs itself as the other processes: with this variable set

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"cb/internal/breaker"
-
 	"github.com/gofrs/flock"
+
+	"cb/internal/breaker"
 )
 
 // Dir keeps one JSON file and one permanent lock file per circuit in a

@@ -16,8 +16,10 @@ func TestTheLargestCircuitIsSmall(t *testing.T) {
 		c.Calls = append(c.Calls, breaker.Call{At: now.Wall, Outcome: breaker.Success, Code: 255, Took: 123456789 * time.Microsecond})
 	}
 	for range 100 - len(c.History) {
-		c.History = append(c.History, breaker.Transition{At: now.Wall, From: "half-open", To: "closed", Cause: breaker.ByLost,
-			Reason: "1000 of the last 1000 runs failed", By: "somebody@somewhere.example.org", Generation: 1 << 52, Streak: 1000, Refused: 1 << 40, Code: 255})
+		c.History = append(c.History, breaker.Transition{
+			At: now.Wall, From: "half-open", To: "closed", Cause: breaker.ByLost,
+			Reason: "1000 of the last 1000 runs failed", By: "somebody@somewhere.example.org", Generation: 1 << 52, Streak: 1000, Refused: 1 << 40, Code: 255,
+		})
 	}
 	data, err := encode("deploy", now, c, snapshot{})
 	if err != nil || len(data) > 200<<10 {

@@ -15,9 +15,9 @@ import (
 	"time"
 	"unsafe"
 
-	"cb/internal/breaker"
-
 	"golang.org/x/sys/unix"
+
+	"cb/internal/breaker"
 )
 
 // faultJob makes the system call args[1] fail with the error number args[2]

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"cb/internal/breaker"
-
 	"github.com/gofrs/flock"
+
+	"cb/internal/breaker"
 )
 
 // A lease is a file that a running probe keeps locked. The kernel drops the
@@ -93,13 +93,13 @@ func (d *Dir) holds(key leaseKey) bool {
 }
 
 // loseDead marks the probes whose process is gone.
-func (d *Dir) loseDead(base string, c breaker.Circuit) (lost breaker.Circuit, any bool) {
+func (d *Dir) loseDead(base string, c breaker.Circuit) (lost breaker.Circuit, some bool) {
 	for _, probe := range c.Probes {
 		if probe.Leased && d.dead(leaseKey{base, probe.Token}) {
-			c, any = c.Lose(probe.Token), true
+			c, some = c.Lose(probe.Token), true
 		}
 	}
-	return c, any
+	return c, some
 }
 
 // sweepLeases removes the leases of probes that are no longer listed: ours,

@@ -57,4 +57,3 @@ func (d *Dir) Output(name string) (output []byte, age time.Duration, found bool,
 	}
 	return output, max(0, d.Clock().Wall.Sub(info.ModTime())), true, nil
 }
-

@@ -1,0 +1,25 @@
+.PHONY: build test race lint fuzz mutants bench release
+
+build:
+	go build -trimpath -ldflags '-s -w' -o cb .
+
+test:
+	go test ./...
+
+race:
+	go test -race -short ./...
+
+lint:
+	golangci-lint run ./...
+
+fuzz:
+	.ci/fuzz 10s
+
+mutants:
+	.ci/mutants
+
+bench:
+	go run ./bench
+
+release:
+	.ci/release
