@@ -41,6 +41,7 @@ type Circuit struct {
 	Keep     Retention    `json:"keep,omitzero"`     // how many of them, as asked by the policies seen
 	History  []Transition `json:"history,omitempty"` // newest last, at most maxHistory
 	Recorded int          `json:"recorded"`          // transitions ever
+	Entered  Entries      `json:"entered,omitzero"`  // those of them that changed what holds, by what held then
 }
 
 // Recovery is the progress of a half-open circuit.
@@ -340,6 +341,9 @@ func (c *Circuit) enter(why Transition, d *draw) {
 	c.History = append(c.History, why)
 	c.History = c.History[max(0, len(c.History)-maxHistory):]
 	c.Recorded++
+	if why.From != why.To {
+		c.Entered.count(why.To)
+	}
 }
 
 // maxHistory bounds the transitions that a circuit keeps, maxUsed the tickets.

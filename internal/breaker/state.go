@@ -221,3 +221,28 @@ func (t *Totals) count(o Outcome) {
 		t.Ignored++
 	}
 }
+
+// Entries count how often each state and override was entered.
+type Entries struct {
+	Closed   int `json:"closed"`
+	Open     int `json:"open"`
+	HalfOpen int `json:"half_open"`
+	Held     int `json:"held"`
+	Disabled int `json:"disabled"`
+}
+
+// count takes one of the words of Transition.To.
+func (e *Entries) count(to string) {
+	switch to {
+	case Closed.String():
+		e.Closed++
+	case Open.String():
+		e.Open++
+	case HalfOpen.String():
+		e.HalfOpen++
+	case string(Held):
+		e.Held++
+	case string(Disabled):
+		e.Disabled++
+	}
+}

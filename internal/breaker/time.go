@@ -148,6 +148,7 @@ func (c Circuit) Validate() error {
 		c.Streak, c.Fresh, c.Reopens, c.Skipped, c.Recorded, c.Keep.Calls,
 		c.Totals.Successes, c.Totals.Failures, c.Totals.Ignored, c.Totals.Late,
 		c.Totals.Lost, c.Totals.Refused, c.Totals.Trips,
+		c.Entered.Closed, c.Entered.Open, c.Entered.HalfOpen, c.Entered.Held, c.Entered.Disabled,
 	} {
 		if n < 0 {
 			return errors.New("a count is negative")
