@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cb/internal/place"
 	"cb/internal/store"
 )
 
@@ -132,26 +133,26 @@ func (env *Env) user() string {
 
 // openStore returns the store that the flag, CB_STORE or the convention names.
 func (env *Env) openStore(c *cobra.Command) (*store.Dir, error) {
-	place, err := c.Flags().GetString("store")
+	path, err := c.Flags().GetString("store")
 	if err != nil {
 		return nil, fmt.Errorf("read --store: %w", err)
 	}
 	source := "--store"
-	if place == "" {
-		place, source = env.getenv("CB_STORE"), "CB_STORE"
+	if path == "" {
+		path, source = env.getenv("CB_STORE"), "CB_STORE"
 	}
-	if scheme, _, ok := strings.Cut(place, "://"); ok {
+	if scheme, _, ok := strings.Cut(path, "://"); ok {
 		return nil, &usageError{
 			err:  fmt.Errorf("%s: cannot use a %s:// store", source, scheme),
 			hint: "name a directory",
 		}
 	}
-	if place == "" {
-		if place, err = store.Locate(env.getenv); err != nil {
+	if path == "" {
+		if path, err = place.State(env.getenv); err != nil {
 			return nil, fmt.Errorf("locate the store: %w", err)
 		}
 	}
-	return &store.Dir{Path: place, Clock: env.Clock, Warn: env.warn}, nil
+	return &store.Dir{Path: path, Clock: env.Clock, Warn: env.warn}, nil
 }
 
 // isUsage reports whether an error is the user's, as against the store's.

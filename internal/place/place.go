@@ -1,4 +1,5 @@
-package store
+// Package place finds where cb's own files belong when nobody says.
+package place
 
 import (
 	"errors"
@@ -10,11 +11,11 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// Locate returns the directory of the store for a user who names none: below
+// State returns the directory of the store for a user who names none: below
 // an absolute XDG_STATE_HOME, else, when HOME is not set, the
 // STATE_DIRECTORY that systemd gives to a service, else below the home
 // directory. Its error says that there is no such place: / and /tmp are none.
-func Locate(getenv func(string) string) (dir string, err error) {
+func State(getenv func(string) string) (dir string, err error) {
 	if state := getenv("XDG_STATE_HOME"); usable(state) {
 		return filepath.Join(state, "cb"), nil
 	}
@@ -30,7 +31,24 @@ func Locate(getenv func(string) string) (dir string, err error) {
 	if !usable(home) {
 		return "", errors.New("no home directory to keep circuits in; set CB_STORE or --store")
 	}
-	return filepath.Join(stateHome(home), "cb"), nil
+	return filepath.Join(below(home, xdg.StateHome, ".local/state"), "cb"), nil
+}
+
+// Config returns the configuration file of a user who names none: below an
+// absolute XDG_CONFIG_HOME, else below the home directory. It returns "" when
+// there is no such place.
+func Config(getenv func(string) string) string {
+	if config := getenv("XDG_CONFIG_HOME"); usable(config) {
+		return filepath.Join(config, "cb", "config.toml")
+	}
+	home := getenv(homeVariable)
+	if !usable(home) {
+		home = passwdHome("/etc/passwd", os.Getuid())
+	}
+	if !usable(home) {
+		return ""
+	}
+	return filepath.Join(below(home, xdg.ConfigHome, ".config"), "cb", "config.toml")
 }
 
 // usable reports whether a directory of the environment can be believed. With
@@ -44,14 +62,14 @@ func usable(dir string) bool {
 	return clean != filepath.VolumeName(clean)+string(filepath.Separator) && clean != "/tmp"
 }
 
-// stateHome returns where state is kept below a home directory. xdg knows it
-// for all systems, but only for the home that it has found itself: without
+// below returns where a kind of file is kept below a home directory. xdg knows
+// it for all systems, but only for the home that it has found itself: without
 // HOME it takes /, and it takes a relative one for none.
-func stateHome(home string) string {
-	if xdg.Home == home && usable(xdg.StateHome) {
-		return xdg.StateHome
+func below(home, known, otherwise string) string {
+	if xdg.Home == home && usable(known) {
+		return known
 	}
-	return filepath.Join(home, ".local", "state")
+	return filepath.Join(home, filepath.FromSlash(otherwise))
 }
 
 // passwdHome returns the home directory of a user in a file like /etc/passwd,

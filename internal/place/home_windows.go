@@ -1,4 +1,4 @@
-package store
+package place
 
 // homeVariable names the home directory in the environment.
 const homeVariable = "USERPROFILE"

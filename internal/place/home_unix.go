@@ -1,6 +1,6 @@
 //go:build !windows
 
-package store
+package place
 
 // homeVariable names the home directory in the environment.
 const homeVariable = "HOME"

@@ -1,20 +1,29 @@
-package store
+package place
 
 import (
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/adrg/xdg"
 )
 
-func TestLocate(t *testing.T) {
+// ownHome is the home directory of the user who runs the tests, or "".
+func ownHome() string {
+	if home := passwdHome("/etc/passwd", os.Getuid()); usable(home) {
+		return home
+	}
+	return ""
+}
+
+func TestState(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("paths are those of Unix")
 	}
-	own := passwdHome("/etc/passwd", os.Getuid())
 	fallback := ""
-	if usable(own) {
-		fallback = filepath.Join(stateHome(own), "cb")
+	if home := ownHome(); home != "" {
+		fallback = filepath.Join(below(home, xdg.StateHome, ".local/state"), "cb")
 	}
 	for name, test := range map[string]struct {
 		env  map[string]string
@@ -35,9 +44,35 @@ func TestLocate(t *testing.T) {
 		"HOME is relative":               {map[string]string{"HOME": "h"}, fallback},
 		"STATE_DIRECTORY is /":           {map[string]string{"STATE_DIRECTORY": "/"}, fallback},
 	} {
-		got, err := Locate(func(key string) string { return test.env[key] })
+		got, err := State(func(key string) string { return test.env[key] })
 		if got != test.want || (err == nil) != (test.want != "") {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, test.want)
+		}
+	}
+}
+
+func TestConfig(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("paths are those of Unix")
+	}
+	fallback := ""
+	if home := ownHome(); home != "" {
+		fallback = filepath.Join(below(home, xdg.ConfigHome, ".config"), "cb", "config.toml")
+	}
+	for name, test := range map[string]struct {
+		env  map[string]string
+		want string
+	}{
+		"XDG_CONFIG_HOME":              {map[string]string{"XDG_CONFIG_HOME": "/x/config", "HOME": "/h"}, "/x/config/cb/config.toml"},
+		"a relative XDG_CONFIG_HOME":   {map[string]string{"XDG_CONFIG_HOME": "x", "HOME": "/h"}, "/h/.config/cb/config.toml"},
+		"XDG_CONFIG_HOME with a tilde": {map[string]string{"XDG_CONFIG_HOME": "~/x", "HOME": "/h"}, "/h/.config/cb/config.toml"},
+		"HOME":                         {map[string]string{"HOME": "/h"}, "/h/.config/cb/config.toml"},
+		"nothing":                      {nil, fallback},
+		"HOME is /":                    {map[string]string{"HOME": "/"}, fallback},
+		"HOME is relative":             {map[string]string{"HOME": "h"}, fallback},
+	} {
+		if got := Config(func(key string) string { return test.env[key] }); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }
