@@ -109,17 +109,3 @@ func (env *Env) notAcquired(opts *acquireOptions, name string, err error) error 
 	}
 	return fmt.Errorf("cannot save %s (%s); no permit, because of --on-store-error refuse", name, store.Cause(err))
 }
-
-// guardedStore opens the store of a run. When none can be found that is
-// trouble like any other: cb must not be the outage itself.
-func (env *Env) guardedStore(c *cobra.Command, onStoreError string) (circuitStore, error) {
-	dir, err := env.openStore(c)
-	switch {
-	case isUsage(err):
-		return nil, err
-	case err != nil:
-		return noStore{err}, nil
-	}
-	dir.Prove = onStoreError == storeErrorRefuse
-	return dir, nil
-}

@@ -112,12 +112,12 @@ func (env *Env) manual(c *cobra.Command, m manual, opts *manualOptions, args []s
 		return err
 	}
 	if len(names) == 0 {
-		env.say(fmt.Sprintf("nothing to %s: no circuits in %s", c.Name(), circuits.Path))
+		env.say(fmt.Sprintf("nothing to %s: no circuits in %s", c.Name(), circuits.Place()))
 	}
 	failed := false
 	for _, name := range names {
 		if _, _, found, err := circuits.Read(name); err == nil && !found && !m.creates {
-			env.say(fmt.Sprintf("nothing to %s: no circuit is called %q in %s", c.Name(), name, circuits.Path))
+			env.say(fmt.Sprintf("nothing to %s: no circuit is called %q in %s", c.Name(), name, circuits.Place()))
 			continue
 		}
 		if err := env.apply(c, circuits, name, m, opts); err != nil {
@@ -131,7 +131,7 @@ func (env *Env) manual(c *cobra.Command, m manual, opts *manualOptions, args []s
 	return nil
 }
 
-func (env *Env) apply(c *cobra.Command, circuits *store.Dir, name string, m manual, opts *manualOptions) error {
+func (env *Env) apply(c *cobra.Command, circuits inventory, name string, m manual, opts *manualOptions) error {
 	var before, after breaker.Circuit
 	order := breaker.Order{By: env.user(), Reason: opts.reason, For: opts.length, Seed: env.Seed()}
 	err := circuits.Update(c.Context(), name, func(circuit breaker.Circuit, now time.Time) (breaker.Circuit, error) {
@@ -148,7 +148,7 @@ func (env *Env) apply(c *cobra.Command, circuits *store.Dir, name string, m manu
 
 // selected returns the names that a manual command is for: names as they are,
 // and what globs match.
-func (env *Env) selected(c *cobra.Command, circuits *store.Dir, args []string, all bool) ([]string, error) {
+func (env *Env) selected(c *cobra.Command, circuits inventory, args []string, all bool) ([]string, error) {
 	switch {
 	case all && len(args) > 0:
 		return nil, &usageError{err: fmt.Errorf("--all goes without names, but %q is given", args[0])}
@@ -162,7 +162,7 @@ func (env *Env) selected(c *cobra.Command, circuits *store.Dir, args []string, a
 	}
 	known, err := circuits.Names()
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s (%s)", circuits.Path, store.Cause(err))
+		return nil, fmt.Errorf("cannot read %s (%s)", circuits.Place(), store.Cause(err))
 	}
 	if all {
 		return known, nil
@@ -174,7 +174,7 @@ func (env *Env) selected(c *cobra.Command, circuits *store.Dir, args []string, a
 		case !isGlob(arg):
 			matching = []string{arg}
 		case len(matching) == 0:
-			return nil, &usageError{err: fmt.Errorf("no circuit matches %q", arg), hint: "looked in " + circuits.Path}
+			return nil, &usageError{err: fmt.Errorf("no circuit matches %q", arg), hint: "looked in " + circuits.Place()}
 		}
 		for _, name := range matching {
 			if !slices.Contains(names, name) {

@@ -50,7 +50,7 @@ func (env *Env) prune(c *cobra.Command, opts *pruneOptions) error {
 	}
 	names, err := circuits.Names()
 	if err != nil {
-		return fmt.Errorf("cannot read %s (%s)", circuits.Path, store.Cause(err))
+		return fmt.Errorf("cannot read %s (%s)", circuits.Place(), store.Cause(err))
 	}
 	idle := func(circuit breaker.Circuit, now time.Time) bool {
 		circuit = circuit.At(now, 0)
@@ -81,7 +81,7 @@ func (env *Env) prune(c *cobra.Command, opts *pruneOptions) error {
 	return nil
 }
 
-func (env *Env) pruneOne(c *cobra.Command, circuits *store.Dir, name string, idle func(breaker.Circuit, time.Time) bool, dryRun bool) (bool, error) {
+func (env *Env) pruneOne(c *cobra.Command, circuits inventory, name string, idle func(breaker.Circuit, time.Time) bool, dryRun bool) (bool, error) {
 	if !dryRun {
 		return circuits.Remove(c.Context(), name, idle) //nolint:wrapcheck // prune says what it was doing
 	}

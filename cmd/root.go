@@ -2,7 +2,6 @@
 package cmd
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cb/internal/place"
 	"cb/internal/store"
 )
 
@@ -129,34 +127,4 @@ func (env *Env) user() string {
 		}
 	}
 	return fmt.Sprintf("uid %d", os.Getuid())
-}
-
-// openStore returns the store that the flag, CB_STORE or the convention names.
-func (env *Env) openStore(c *cobra.Command) (*store.Dir, error) {
-	path, err := c.Flags().GetString("store")
-	if err != nil {
-		return nil, fmt.Errorf("read --store: %w", err)
-	}
-	source := "--store"
-	if path == "" {
-		path, source = env.getenv("CB_STORE"), "CB_STORE"
-	}
-	if scheme, _, ok := strings.Cut(path, "://"); ok {
-		return nil, &usageError{
-			err:  fmt.Errorf("%s: cannot use a %s:// store", source, scheme),
-			hint: "name a directory",
-		}
-	}
-	if path == "" {
-		if path, err = place.State(env.getenv); err != nil {
-			return nil, fmt.Errorf("locate the store: %w", err)
-		}
-	}
-	return &store.Dir{Path: path, Clock: env.Clock, Warn: env.warn}, nil
-}
-
-// isUsage reports whether an error is the user's, as against the store's.
-func isUsage(err error) bool {
-	var usage *usageError
-	return errors.As(err, &usage)
 }

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -228,30 +227,3 @@ func withToken(vars []string, token string) []string {
 	}
 	return append(vars, tokenVariable+"="+token)
 }
-
-// circuitStore is the store of a run.
-type circuitStore interface {
-	guard.Store
-	// SaveOutput keeps the output of the last successful run; Output returns
-	// it with its age.
-	SaveOutput(name string, output []byte) error
-	Output(name string) (output []byte, age time.Duration, found bool, err error)
-	Close() error
-}
-
-// noStore stands for a store that cannot be found.
-type noStore struct{ err error }
-
-func (s noStore) Update(context.Context, string, func(breaker.Circuit, time.Time) (breaker.Circuit, error)) error {
-	return s.err
-}
-
-func (s noStore) Read(string) (breaker.Circuit, time.Time, bool, error) {
-	return breaker.Circuit{}, time.Time{}, false, s.err
-}
-
-func (s noStore) SaveOutput(string, []byte) error { return s.err }
-
-func (s noStore) Output(string) ([]byte, time.Duration, bool, error) { return nil, 0, false, s.err }
-
-func (s noStore) Close() error { return nil }

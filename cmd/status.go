@@ -126,12 +126,12 @@ func (env *Env) views(c *cobra.Command, args []string) ([]render.View, string, e
 			}
 			views = append(views, view)
 		}
-		return views, circuits.Path, nil
+		return views, circuits.Place(), nil
 	}
 	unused := slices.Clone(args)
 	for entry, err := range circuits.List() {
 		if err != nil && entry.Name == "" {
-			return nil, "", fmt.Errorf("cannot read %s (%s)", circuits.Path, store.Cause(err))
+			return nil, "", fmt.Errorf("cannot read %s (%s)", circuits.Place(), store.Cause(err))
 		}
 		if err != nil {
 			env.warn(fmt.Sprintf("cannot read %s (%s)", entry.Name, store.Cause(err)))
@@ -145,15 +145,15 @@ func (env *Env) views(c *cobra.Command, args []string) ([]render.View, string, e
 	}
 	if len(unused) > 0 {
 		if isGlob(unused[0]) {
-			return nil, "", &usageError{err: fmt.Errorf("no circuit matches %q", unused[0]), hint: "looked in " + circuits.Path}
+			return nil, "", &usageError{err: fmt.Errorf("no circuit matches %q", unused[0]), hint: "looked in " + circuits.Place()}
 		}
 		return nil, "", env.unknownCircuit(circuits, unused[0])
 	}
-	return views, circuits.Path, nil
+	return views, circuits.Place(), nil
 }
 
 // view reads one circuit; a name that was never seen is an error.
-func (env *Env) view(circuits *store.Dir, name string) (render.View, error) {
+func (env *Env) view(circuits inventory, name string) (render.View, error) {
 	if err := store.CheckName(name); err != nil {
 		return render.View{}, &usageError{err: err}
 	}
@@ -193,10 +193,10 @@ func (env *Env) style() render.Style {
 func forced(value string) bool { return value != "" && value != "0" }
 
 // unknownCircuit is the error for a name that the store does not hold.
-func (env *Env) unknownCircuit(circuits *store.Dir, name string) error {
+func (env *Env) unknownCircuit(circuits inventory, name string) error {
 	names, _ := circuits.Names()
 	return &usageError{
 		err:  fmt.Errorf("no circuit is called %q", name),
-		hint: orElse(didYouMean(name, names), "looked in "+circuits.Path),
+		hint: orElse(didYouMean(name, names), "looked in "+circuits.Place()),
 	}
 }

@@ -158,6 +158,9 @@ func (d *Dir) Close() error {
 	return all
 }
 
+// Place returns the directory's path.
+func (d *Dir) Place() string { return d.Path }
+
 func (d *Dir) warn(message string) {
 	if d.Warn != nil {
 		d.Warn(message)
