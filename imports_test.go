@@ -18,6 +18,7 @@ func mayImport() map[string][]string {
 		"cb/internal/breaker":  {},
 		"cb/internal/classify": {"cb/internal/breaker", "cb/internal/process"},
 		"cb/internal/guard":    {"cb/internal/breaker"},
+		"cb/internal/notify":   {"cb/internal/breaker", "cb/internal/process"},
 		"cb/internal/place":    {},
 		"cb/internal/process":  {},
 		"cb/internal/render":   {"cb/internal/breaker"},

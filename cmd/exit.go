@@ -76,7 +76,11 @@ func (env *Env) say(line string) {
 	_, _ = io.WriteString(env.Stderr, "cb: "+printable(line)+"\n")
 }
 
-func (env *Env) warn(message string) { env.say("warning: " + message) }
+// warn says it and keeps it for the result file.
+func (env *Env) warn(message string) {
+	env.say("warning: " + message)
+	env.warnings = append(env.warnings, printable(message))
+}
 
 // warnStore tells of trouble with the store and what follows from it.
 func (env *Env) warnStore(name string, trouble error, consequence string) {

@@ -23,6 +23,8 @@ type Env struct {
 	Hostname              func() (string, error)
 	Raise                 func(syscall.Signal) // dies of a signal; returns only where that cannot work
 	Version               string
+
+	warnings []string // so far
 }
 
 // Main runs the command line and returns the exit code.

@@ -34,6 +34,8 @@ type run struct {
 	before, after breaker.Circuit // around the first and the last update
 	seen          bool            // that there was an update
 	refused       *breaker.OpenError
+	notRun        string // why the command was not started
+	own           *exit  // the end without a fallback
 	stood         *stood
 }
 
@@ -53,7 +55,7 @@ func (r *run) do(c *cobra.Command) error {
 	}
 	defer r.circuits.Close()
 	end := r.ended(r.guard().Run(r.signals.Context()))
-	r.report(end)
+	r.report()
 	if end.code == 0 && end.signal == 0 {
 		return nil
 	}
@@ -132,6 +134,7 @@ func (r *run) listen(command *process.Command) func() classify.Matches {
 // fallback where one is due, and returns how cb ends.
 func (r *run) ended(err error) *exit {
 	end := r.ownEnd(err)
+	r.own = end
 	wanted := false
 	switch {
 	case r.refused != nil:
@@ -158,22 +161,32 @@ func (r *run) ownEnd(err error) *exit {
 	var trouble *guard.StoreError
 	switch {
 	case err == nil:
-		if r.result.StartErr != nil {
-			r.env.say(r.result.StartErr.Error())
+		switch {
+		case r.result.StartErr != nil:
+			r.notRun = r.result.StartErr.Error()
+			r.env.say(r.notRun)
+		case !r.result.Started:
+			r.notRun = stoppedEarly
 		}
 		return endOf(r.result)
 	case errors.As(err, &r.refused):
+		r.notRun = strings.TrimPrefix(refusal(r.opts.name, r.refused), r.opts.name+" is ")
 		if r.opts.quiet == 0 {
 			r.env.say(refusal(r.opts.name, r.refused) + "; skipped" + nextTry(r.refused))
 		}
 		return &exit{code: r.opts.openExitCode}
 	case errors.As(err, &trouble):
-		r.env.say(fmt.Sprintf("cannot save %s (%s); skipped, because of --on-store-error refuse", r.opts.name, store.Cause(trouble.Err)))
+		r.notRun = fmt.Sprintf("cannot save %s (%s)", r.opts.name, store.Cause(trouble.Err))
+		r.env.say(r.notRun + "; skipped, because of --on-store-error refuse")
 		return &exit{code: exitTrouble}
 	}
+	r.notRun = stoppedEarly
 	stopped := r.signals.Stopped()
 	return &exit{code: 128 + int(stopped), signal: stopped}
 }
+
+// stoppedEarly is why a command was not started after ^C or TERM.
+const stoppedEarly = "told to stop before it was started"
 
 // endOf passes the end of a command on. A command that cb itself had to end
 // died of no signal that cb should die of too.
