@@ -1,11 +1,15 @@
 package cmd
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 // didYouMean returns a hint that names the known word nearest to the given
 // one, or "" when none is near.
 func didYouMean(word string, known []string) string {
-	best, least := "", len(word)/3+2
+	best, least := "", utf8.RuneCountInString(word)/3+2
 	for _, candidate := range known {
 		if distance := editDistance(word, candidate); distance < least {
 			best, least = candidate, distance
@@ -17,8 +21,10 @@ func didYouMean(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", best)
 }
 
-// editDistance is Levenshtein's, over bytes: insertions, deletions and changes.
-func editDistance(a, b string) int {
+// editDistance is Levenshtein's, over letters whatever their case: insertions,
+// deletions and changes.
+func editDistance(from, to string) int {
+	a, b := []rune(strings.ToLower(from)), []rune(strings.ToLower(to))
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -3,17 +3,14 @@ package cmd
 import (
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"cb/internal/breaker"
 	"cb/internal/render"
-	"cb/internal/store"
 )
 
 // statusOptions are the flags of status.
@@ -29,8 +26,17 @@ func newStatus(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status [NAME|GLOB...]",
 		Short: "Show all circuits at a glance, or some, or one in full",
-		Long: `Show all circuits at a glance, newest trouble first, or those that the names and
-globs select. A single name shows that circuit in full. Nothing is changed.`,
+		Long: `Show all circuits at a glance, or those that the names and globs select: first
+those that are not closed, newest trouble first, then the others by name. A
+single name shows that circuit in full. Nothing is changed.
+
+SINCE is when an outage or an override began. STREAK is the failures in a row, or
+failures/runs of the window. LAST shows the newest outcomes, newest last:
+✓ success, ✗ failure, ◷ slow, · recorded without a verdict.
+
+Where the terminal is too narrow LAST is shortened, then columns are left out in
+this order: RUNS, FAILED, SKIPPED, LAST, STREAK, SINCE, NEXT TRY; then long names
+lose their middle.`,
 		Example: `  cb status
   cb status deploy-api
   cb status 'backup-*' --state open,half-open
@@ -48,7 +54,7 @@ globs select. A single name shows that circuit in full. Nothing is changed.`,
 	fs.BoolVar(&opts.json, "json", false, "an array of the documented schema")
 	fs.StringSliceVar(&opts.states, "state", nil, "only circuits in these `STATES`: "+strings.Join(stateWords(), ","))
 	fs.BoolVar(&opts.exitCode, "exit-code", false, "exit with 0 when all shown are closed, else 75")
-	fs.Var(duration{&opts.watch}, "watch", "look again and again, every 2s or D; ^C ends it")
+	fs.Var(duration{&opts.watch}, "watch", "look again and again, every 2s or D; q or ^C ends it")
 	fs.Lookup("watch").NoOptDefVal = "2s"
 	completeChoices(c, "state", stateWords()...)
 	return c
@@ -72,131 +78,67 @@ func (env *Env) status(c *cobra.Command, opts *statusOptions, args []string) err
 		}
 	}
 	if opts.watch == 0 {
-		return env.showStatus(c, opts, args, env.Stdout)
+		return env.showStatus(c, opts, args, picture{env.Stdout, env.warn})
 	}
 	if opts.json || opts.exitCode {
 		return &usageError{err: fmt.Errorf("--watch goes with neither --json nor --exit-code")}
 	}
-	return env.watch(opts.watch, func(w io.Writer) error { return env.showStatus(c, opts, args, w) })
+	return env.watch(opts.watch, func(to picture) error { return env.showStatus(c, opts, args, to) })
+}
+
+// picture is where circuits are shown.
+type picture struct {
+	out  io.Writer
+	warn func(message string)
 }
 
 // showStatus writes the circuits once.
-func (env *Env) showStatus(c *cobra.Command, opts *statusOptions, args []string, out io.Writer) error {
-	views, place, err := env.views(c, args)
+func (env *Env) showStatus(c *cobra.Command, opts *statusOptions, args []string, to picture) error {
+	circuits, err := env.openStore(c)
 	if err != nil {
 		return err
 	}
-	empty := len(views) == 0
-	if len(opts.states) > 0 {
-		views = slices.DeleteFunc(views, func(v render.View) bool { return !slices.Contains(opts.states, v.Circuit.Shown()) })
+	views, alone, err := env.views(circuits, args)
+	if err != nil {
+		return err
+	}
+	var rows []render.Row
+	var last render.View
+	list := render.NewArray(to.out)
+	empty, healthy := true, true
+	for view, err := range views {
+		if err != nil {
+			to.warn(err.Error())
+			continue
+		}
+		empty = false
+		shown := view.Circuit.Shown()
+		if len(opts.states) > 0 && !slices.Contains(opts.states, shown) {
+			continue
+		}
+		healthy = healthy && shown == breaker.Closed.String()
+		rows, last = append(rows, view.Row()), view
+		if !opts.json {
+			continue
+		}
+		if err := list.Add(view); err != nil {
+			return err //nolint:wrapcheck // render says what it was doing
+		}
 	}
 	switch {
 	case opts.json:
-		err = render.StatusJSON(out, views)
+		err = list.End()
 	case empty:
-		_, err = fmt.Fprintf(out, "no circuits yet in %s; cb run --name NAME -- COMMAND makes the first\n", render.Safe(place))
-	case len(views) == 0:
-		_, err = fmt.Fprintf(out, "no circuit is %s\n", strings.Join(opts.states, " or "))
-	case len(args) == 1 && !isGlob(args[0]):
-		err = render.StatusDetail(out, views[0], env.style())
+		_, err = fmt.Fprintf(to.out, "no circuits yet in %s; cb run --name NAME -- COMMAND makes the first\n", render.Safe(circuits.Place()))
+	case len(rows) == 0:
+		_, err = fmt.Fprintf(to.out, "no circuit is %s\n", strings.Join(opts.states, " or "))
+	case alone:
+		err = render.StatusDetail(to.out, last, env.style())
 	default:
-		err = render.StatusTable(out, views, env.style())
+		err = render.StatusTable(to.out, rows, env.style())
 	}
-	if err == nil && opts.exitCode && slices.ContainsFunc(views, notClosed) {
+	if err == nil && opts.exitCode && !healthy {
 		return &exit{code: exitRefused}
 	}
 	return err //nolint:wrapcheck // render says what it was doing
-}
-
-func notClosed(v render.View) bool { return v.Circuit.Shown() != breaker.Closed.String() }
-
-// views reads the circuits that names and globs select; without any, all of
-// them. It also returns where it looked.
-func (env *Env) views(c *cobra.Command, args []string) ([]render.View, string, error) {
-	circuits, err := env.openStore(c)
-	if err != nil {
-		return nil, "", err
-	}
-	var views []render.View
-	if len(args) > 0 && !slices.ContainsFunc(args, isGlob) {
-		for _, name := range args {
-			view, err := env.view(circuits, name)
-			if err != nil {
-				return nil, "", err
-			}
-			views = append(views, view)
-		}
-		return views, circuits.Place(), nil
-	}
-	unused := slices.Clone(args)
-	for entry, err := range circuits.List() {
-		if err != nil && entry.Name == "" {
-			return nil, "", fmt.Errorf("cannot read %s (%s)", circuits.Place(), store.Cause(err))
-		}
-		if err != nil {
-			env.warn(fmt.Sprintf("cannot read %s (%s)", entry.Name, store.Cause(err)))
-			continue
-		}
-		selects := func(arg string) bool { return matches(arg, entry.Name) }
-		if len(args) == 0 || slices.ContainsFunc(args, selects) {
-			views = append(views, render.View{Name: entry.Name, Circuit: entry.Circuit.At(entry.Now, 0), Now: entry.Now})
-			unused = slices.DeleteFunc(unused, selects)
-		}
-	}
-	if len(unused) > 0 {
-		if isGlob(unused[0]) {
-			return nil, "", &usageError{err: fmt.Errorf("no circuit matches %q", unused[0]), hint: "looked in " + circuits.Place()}
-		}
-		return nil, "", env.unknownCircuit(circuits, unused[0])
-	}
-	return views, circuits.Place(), nil
-}
-
-// view reads one circuit; a name that was never seen is an error.
-func (env *Env) view(circuits inventory, name string) (render.View, error) {
-	if err := store.CheckName(name); err != nil {
-		return render.View{}, &usageError{err: err}
-	}
-	circuit, now, found, err := circuits.Read(name)
-	if err != nil {
-		return render.View{}, fmt.Errorf("cannot read %s (%s)", name, store.Cause(err))
-	}
-	if !found {
-		return render.View{}, env.unknownCircuit(circuits, name)
-	}
-	return render.View{Name: name, Circuit: circuit.At(now, 0), Now: now}, nil
-}
-
-func isGlob(arg string) bool { return strings.ContainsAny(arg, "*?[") }
-
-// matches reports whether a name is the argument, or matches it as a glob, in
-// which * also spans slashes: names are not paths.
-func matches(arg, name string) bool {
-	flat := strings.NewReplacer("/", "\x00")
-	ok, err := path.Match(flat.Replace(arg), flat.Replace(name))
-	return arg == name || err == nil && ok
-}
-
-// style is what stdout can show: colours and a width on a terminal only.
-func (env *Env) style() render.Style {
-	fd := int(env.Stdout.Fd())
-	if !term.IsTerminal(fd) {
-		return render.Style{Colour: env.getenv("NO_COLOR") == "" && forced(env.getenv("CLICOLOR_FORCE"))}
-	}
-	style := render.Style{Colour: env.getenv("NO_COLOR") == "" && env.getenv("TERM") != "dumb"}
-	if width, _, err := term.GetSize(fd); err == nil {
-		style.Width = width
-	}
-	return style
-}
-
-func forced(value string) bool { return value != "" && value != "0" }
-
-// unknownCircuit is the error for a name that the store does not hold.
-func (env *Env) unknownCircuit(circuits inventory, name string) error {
-	names, _ := circuits.Names()
-	return &usageError{
-		err:  fmt.Errorf("no circuit is called %q", name),
-		hint: orElse(didYouMean(name, names), "looked in "+circuits.Place()),
-	}
 }

@@ -10,8 +10,12 @@ import (
 	"cb/internal/breaker"
 )
 
-// detailStrip is how many outcomes the detail view shows.
-const detailStrip = 32
+// detailStrip is how many outcomes the detail view shows, detailIndent where
+// its values begin.
+const (
+	detailStrip  = 32
+	detailIndent = 16
+)
 
 // StatusDetail writes everything about one circuit, a line each.
 func StatusDetail(w io.Writer, v View, style Style) error {
@@ -27,9 +31,14 @@ func StatusDetail(w io.Writer, v View, style Style) error {
 	}
 	out.WriteString("\n\n")
 	for _, row := range v.detail(style) {
-		if row[1] != "" {
-			fmt.Fprintf(&out, "  %-13s %s\n", row[0], row[1])
+		if row[1] == "" {
+			continue
 		}
+		label := fmt.Sprintf("%-13s", row[0])
+		if style.Colour {
+			label = paint(faint, label)
+		}
+		fmt.Fprintf(&out, "  %s %s\n", label, wrapped(row[1], style.Width, detailIndent))
 	}
 	if _, err := io.WriteString(w, out.String()); err != nil {
 		return fmt.Errorf("write status: %w", err)
@@ -41,15 +50,17 @@ func (v View) detail(style Style) [][2]string {
 	c := v.Circuit
 	last := strip(c.Calls, detailStrip)
 	if style.Colour {
-		last = paintStrip(last)
+		last = paintStrip(last) // one word: it is never wrapped
 	}
 	return [][2]string{
 		{"override", v.overrideText()},
-		{"reason", Safe(c.Reason)},
+		{"below it", v.below()},
+		{"last trip", v.lastTrip()},
+		{"re-opened", v.reopened()},
 		{"next try", v.nextTryAt()},
-		{"skipped", sinceOpen(c)},
+		{"skipped", v.sinceOpen()},
 		{"probes", v.probesText()},
-		{"streak", v.streakText()},
+		{v.streakText()[0], v.streakText()[1]},
 		{"last outcomes", last},
 		{"last failure", v.lastFailure()},
 		{"last success", v.lastSuccess()},
@@ -57,6 +68,30 @@ func (v View) detail(style Style) [][2]string {
 		{"totals", totals(c.Totals)},
 		{"policy", PolicyText(c.Policy)},
 	}
+}
+
+// wrapped breaks a text between words where a line would be wider than most
+// columns, and indents what follows; 0 sets no limit.
+func wrapped(text string, most, indent int) string {
+	if most <= indent || indent+textWidth(text) <= most {
+		return text
+	}
+	var out strings.Builder
+	column := indent
+	for i, word := range strings.Split(text, " ") {
+		switch width := textWidth(word); {
+		case i == 0:
+			column += width
+		case column+1+width > most:
+			out.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent + width
+		default:
+			out.WriteByte(' ')
+			column += 1 + width
+		}
+		out.WriteString(word)
+	}
+	return out.String()
 }
 
 func (v View) overrideText() string {
@@ -71,26 +106,91 @@ func (v View) overrideText() string {
 	if o.Until.IsZero() {
 		return text + ", until cb enable"
 	}
-	return text + ", until " + Clock(o.Until, v.Now)
+	return fmt.Sprintf("%s, until %s (%s left)", text, Clock(o.Until, v.Now), Span(o.Until.Sub(v.Now)))
+}
+
+// below returns the state that an override hides.
+func (v View) below() string {
+	if v.Circuit.Override.Kind == breaker.NoOverride {
+		return ""
+	}
+	return v.Circuit.State.String()
+}
+
+// lastTrip tells why the circuit left closed the last time, as far as its
+// history reaches.
+func (v View) lastTrip() string {
+	for _, t := range slices.Backward(v.Circuit.History) {
+		if t.From != breaker.Closed.String() || t.To != breaker.Open.String() {
+			continue
+		}
+		why := Safe(t.Reason)
+		if t.Cause == breaker.ByOperator {
+			why = "by hand, " + Safe(t.By)
+			if t.Reason != "" {
+				why += ": " + Safe(t.Reason)
+			}
+		}
+		return fmt.Sprintf("%s%s, %s", why, exitText(t.Code), v.ago(t.At))
+	}
+	return ""
+}
+
+// reopened tells of the probes that have failed since the trip.
+func (v View) reopened() string {
+	c := v.Circuit
+	if c.State == breaker.Closed || c.Reopens == 0 {
+		return ""
+	}
+	for _, t := range slices.Backward(c.History) {
+		if t.To == breaker.Open.String() && t.From == breaker.HalfOpen.String() {
+			return fmt.Sprintf("%s, last: %s%s, %s", plural(c.Reopens, "time"), Safe(t.Reason), exitText(t.Code), v.ago(t.At))
+		}
+	}
+	return plural(c.Reopens, "time")
+}
+
+func (v View) ago(at time.Time) string {
+	return Span(v.Now.Sub(at)) + " ago at " + Clock(at, v.Now)
+}
+
+func exitText(code int) string {
+	if code == breaker.NoCode {
+		return ""
+	}
+	return fmt.Sprintf(" (exit %d)", code)
 }
 
 func (v View) nextTryAt() string {
+	c := v.Circuit
 	switch {
-	case v.Circuit.State != breaker.Open:
+	case c.State != breaker.Open || c.Override.Kind != breaker.NoOverride:
 		return ""
-	case v.Circuit.ProbeDue(v.Now):
+	case c.ProbeDue(v.Now):
 		return "now: the next run is the probe"
 	}
-	return fmt.Sprintf("%s at %s", v.nextTryIn(), Clock(v.Circuit.RetryAt, v.Now))
+	return fmt.Sprintf("in %s at %s (open period %s)", Span(c.RetryAt.Sub(v.Now)), Clock(c.RetryAt, v.Now), exact(c.Period))
 }
 
-func (v View) nextTryIn() string { return "in " + Span(v.Circuit.RetryAt.Sub(v.Now)) }
-
-func sinceOpen(c breaker.Circuit) string {
+func (v View) sinceOpen() string {
+	c := v.Circuit
 	if c.State == breaker.Closed {
 		return ""
 	}
-	return fmt.Sprintf("%d since it opened", c.Skipped)
+	return fmt.Sprintf("%s since it opened at %s", plural(c.Skipped, "run"), Clock(c.OpenedAt, v.Now))
+}
+
+// streakText returns what the trip rules judge, under its title.
+func (v View) streakText() [2]string {
+	c := v.Circuit
+	switch {
+	case c.State != breaker.Closed:
+		return [2]string{} // cleared, and not judged
+	case !c.Policy.HasWindow():
+		return [2]string{"streak", plural(c.Streak, "failure") + " in a row"}
+	}
+	calls, failures := c.Window(c.Policy, v.Now)
+	return [2]string{"window", fmt.Sprintf("%d of %s failed (%g%%)", failures, plural(calls, "run"), percent(failures, calls))}
 }
 
 func (v View) probesText() string {
@@ -110,22 +210,24 @@ func (v View) lastFailure() string {
 	if call.Code != breaker.NoCode {
 		text = fmt.Sprintf("exit %d after %s, ", call.Code, exact(call.Took))
 	}
-	return text + Span(v.Now.Sub(call.At)) + " ago at " + Clock(call.At, v.Now)
+	if call.Outcome == breaker.Slow {
+		text = "slow: " + text
+	}
+	return text + v.ago(call.At)
 }
 
 func (v View) lastSuccess() string {
-	call := v.Circuit.Worked
-	if call == nil {
+	if v.Circuit.Worked == nil {
 		return ""
 	}
-	return Span(v.Now.Sub(call.At)) + " ago at " + Clock(call.At, v.Now)
+	return v.ago(v.Circuit.Worked.At)
 }
 
 // latency sums up how long the kept runs took.
 func latency(calls []breaker.Call) string {
 	var took []time.Duration
 	for _, call := range calls {
-		if call.Code != breaker.NoCode {
+		if call.Code != breaker.NoCode || call.Took > 0 {
 			took = append(took, call.Took)
 		}
 	}
@@ -133,8 +235,12 @@ func latency(calls []breaker.Call) string {
 		return ""
 	}
 	slices.Sort(took)
+	median := took[len(took)/2]
+	if len(took)%2 == 0 {
+		median = (took[len(took)/2-1] + median) / 2
+	}
 	return fmt.Sprintf("min %s, median %s, max %s of %s",
-		exact(took[0]), exact(took[len(took)/2]), exact(took[len(took)-1]), plural(len(took), "run"))
+		exact(took[0]), exact(median), exact(took[len(took)-1]), plural(len(took), "run"))
 }
 
 func totals(t breaker.Totals) string {

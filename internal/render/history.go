@@ -2,6 +2,7 @@ package render
 
 import (
 	"io"
+	"time"
 
 	"cb/internal/breaker"
 )
@@ -42,8 +43,58 @@ func causeText(t breaker.Transition) string {
 	if t.Reason != "" {
 		text += ": " + Safe(t.Reason)
 	}
-	if t.Code != breaker.NoCode {
-		text += " (exit " + itoa(t.Code) + ")"
+	return text + exitText(t.Code)
+}
+
+// transitionJSON is the documented schema of cb history --json.
+type transitionJSON struct {
+	At         time.Time     `json:"at"`
+	From       string        `json:"from"`
+	To         string        `json:"to"`
+	Cause      breaker.Cause `json:"cause"`
+	Reason     *string       `json:"reason"`
+	By         *string       `json:"by"`
+	ExitCode   *int          `json:"exit_code"`
+	Lasted     *float64      `json:"seconds"` // how long To lasted; null: until now
+	Skipped    int           `json:"skipped"` // refusals while To lasted
+	Generation uint64        `json:"generation"`
+}
+
+// HistoryJSON writes the kept transitions of a circuit as an array, newest last.
+func HistoryJSON(w io.Writer, v View) error {
+	rows := []transitionJSON{}
+	for _, stay := range v.stays() {
+		t := stay.Transition
+		row := transitionJSON{
+			At: t.At.UTC(), From: t.From, To: t.To, Cause: t.Cause, Reason: text(t.Reason), By: text(t.By),
+			ExitCode: code(t.Code), Skipped: stay.skipped, Generation: t.Generation,
+		}
+		if !stay.current {
+			lasted := stay.lasted.Seconds()
+			row.Lasted = &lasted
+		}
+		rows = append(rows, row)
 	}
-	return text
+	return encode(w, "", rows)
+}
+
+// stay is a transition and what came of it.
+type stay struct {
+	breaker.Transition
+	lasted  time.Duration
+	skipped int
+	current bool
+}
+
+func (v View) stays() []stay {
+	history := v.Circuit.History
+	stays := make([]stay, len(history))
+	for i, t := range history {
+		end, refused := v.Now, v.Circuit.Totals.Refused
+		if i+1 < len(history) {
+			end, refused = history[i+1].At, history[i+1].Refused
+		}
+		stays[i] = stay{t, max(0, end.Sub(t.At)), max(0, refused-t.Refused), i+1 == len(history)}
+	}
+	return stays
 }

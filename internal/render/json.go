@@ -1,6 +1,8 @@
 package render
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -70,11 +72,11 @@ type policyJSON struct {
 	MinCalls    *int     `json:"min_calls"`
 	FailureTTL  *float64 `json:"failure_ttl_seconds"`
 	Timeout     *float64 `json:"timeout_seconds"`
-	Backoff     float64  `json:"backoff"`
+	Backoff     *float64 `json:"backoff"`
 	MaxTimeout  *float64 `json:"max_timeout_seconds"`
-	Jitter      int      `json:"jitter"`
-	Probes      int      `json:"probes"`
-	Successes   string   `json:"successes"`
+	Jitter      *int     `json:"jitter"`
+	Probes      *int     `json:"probes"`
+	Successes   *string  `json:"successes"`
 	ProbeLimit  *float64 `json:"probe_limit_seconds"`
 }
 
@@ -86,23 +88,54 @@ type totalsJSON struct {
 type callJSON struct {
 	At       time.Time `json:"at"`
 	ExitCode *int      `json:"exit_code"`
-	Seconds  float64   `json:"seconds"`
+	Seconds  *float64  `json:"seconds"`
 }
 
 type outcomeCallJSON struct {
 	At       time.Time       `json:"at"`
 	Outcome  breaker.Outcome `json:"outcome"`
 	ExitCode *int            `json:"exit_code"`
-	Seconds  float64         `json:"seconds"`
+	Seconds  *float64        `json:"seconds"`
 }
 
-// StatusJSON writes circuits as an array of the documented schema.
-func StatusJSON(w io.Writer, views []View) error {
-	rows := make([]statusJSON, len(views))
-	for i, view := range views {
-		rows[i] = view.json()
+// Array writes the circuits of cb status --json one by one, so that ten
+// thousand of them are never held at a time.
+type Array struct {
+	w     *bufio.Writer
+	begun bool
+}
+
+// NewArray returns an array that is written to w.
+func NewArray(w io.Writer) *Array { return &Array{w: bufio.NewWriter(w)} }
+
+// Add writes one circuit.
+func (a *Array) Add(v View) error {
+	separator := ",\n  "
+	if !a.begun {
+		separator, a.begun = "[\n  ", true
 	}
-	return writeJSON(w, rows)
+	var text bytes.Buffer
+	text.WriteString(separator)
+	if err := encode(&text, "  ", v.json()); err != nil {
+		return err
+	}
+	if _, err := a.w.Write(bytes.TrimSuffix(text.Bytes(), []byte("\n"))); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
+}
+
+// End completes the array.
+func (a *Array) End() error {
+	if !a.begun {
+		a.w.WriteString("[]\n")
+	} else {
+		a.w.WriteString("\n]\n")
+	}
+	if err := a.w.Flush(); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
 }
 
 func (v View) json() statusJSON {
@@ -121,19 +154,19 @@ func (v View) json() statusJSON {
 	row.Window.Calls, row.Window.Failures = c.Window(c.Policy, v.Now)
 	row.Window.Rate = percent(row.Window.Failures, row.Window.Calls)
 	for _, probe := range c.Probes {
-		row.Probes = append(row.Probes, probeJSON{probe.StartedAt, probe.PID, probe.Host})
+		row.Probes = append(row.Probes, probeJSON{probe.StartedAt.UTC(), probe.PID, probe.Host})
 	}
 	if o := c.Override; o.Kind != breaker.NoOverride {
-		row.Override = &overrideJSON{o.Kind, o.Reason, o.By, o.Since, known(o.Until)}
+		row.Override = &overrideJSON{o.Kind, o.Reason, o.By, o.Since.UTC(), known(o.Until)}
 	}
 	if c.Failed != nil {
-		row.LastFailure = &callJSON{c.Failed.At, code(c.Failed.Code), c.Failed.Took.Seconds()}
+		row.LastFailure = &callJSON{c.Failed.At.UTC(), code(c.Failed.Code), took(*c.Failed)}
 	}
 	if c.Worked != nil {
 		row.LastSuccessAt = known(c.Worked.At)
 	}
 	for _, call := range c.Calls {
-		row.Calls = append(row.Calls, outcomeCallJSON{call.At, call.Outcome, code(call.Code), call.Took.Seconds()})
+		row.Calls = append(row.Calls, outcomeCallJSON{call.At.UTC(), call.Outcome, code(call.Code), took(call)})
 	}
 	return row
 }
@@ -146,12 +179,17 @@ func (v View) since() time.Time {
 	return v.Circuit.Since
 }
 
+// policyOf returns the numbers of a policy; all are null while none was used.
 func policyOf(p breaker.Policy) policyJSON {
+	if p == (breaker.Policy{}) {
+		return policyJSON{}
+	}
+	successes := Successes(p)
 	return policyJSON{
 		Threshold: number(p.Threshold), WindowCalls: number(p.WindowCalls), WindowSpan: seconds(p.WindowSpan),
 		FailureRate: number(p.FailureRate), MinCalls: number(p.MinCalls), FailureTTL: seconds(p.FailureTTL),
-		Timeout: seconds(p.Timeout), Backoff: p.Backoff, MaxTimeout: seconds(p.MaxTimeout), Jitter: p.Jitter,
-		Probes: p.Probes, Successes: Successes(p), ProbeLimit: seconds(p.ProbeLimit),
+		Timeout: seconds(p.Timeout), Backoff: &p.Backoff, MaxTimeout: seconds(p.MaxTimeout), Jitter: &p.Jitter,
+		Probes: &p.Probes, Successes: &successes, ProbeLimit: seconds(p.ProbeLimit),
 	}
 }
 
@@ -163,63 +201,12 @@ func Successes(p breaker.Policy) string {
 	return strconv.Itoa(p.Successes)
 }
 
-type transitionJSON struct {
-	At         time.Time     `json:"at"`
-	From       string        `json:"from"`
-	To         string        `json:"to"`
-	Cause      breaker.Cause `json:"cause"`
-	Reason     *string       `json:"reason"`
-	By         *string       `json:"by"`
-	ExitCode   *int          `json:"exit_code"`
-	Lasted     *float64      `json:"seconds"` // how long To lasted; null: until now
-	Skipped    int           `json:"skipped"` // refusals while To lasted
-	Generation uint64        `json:"generation"`
-}
-
-// HistoryJSON writes the kept transitions of a circuit as an array, newest last.
-func HistoryJSON(w io.Writer, v View) error {
-	rows := []transitionJSON{}
-	for _, stay := range v.stays() {
-		t := stay.Transition
-		row := transitionJSON{
-			At: t.At, From: t.From, To: t.To, Cause: t.Cause, Reason: text(t.Reason), By: text(t.By),
-			ExitCode: code(t.Code), Skipped: stay.skipped, Generation: t.Generation,
-		}
-		if !stay.current {
-			lasted := stay.lasted.Seconds()
-			row.Lasted = &lasted
-		}
-		rows = append(rows, row)
-	}
-	return writeJSON(w, rows)
-}
-
-// stay is a transition and what came of it.
-type stay struct {
-	breaker.Transition
-	lasted  time.Duration
-	skipped int
-	current bool
-}
-
-func (v View) stays() []stay {
-	history := v.Circuit.History
-	stays := make([]stay, len(history))
-	for i, t := range history {
-		end, refused := v.Now, v.Circuit.Totals.Refused
-		if i+1 < len(history) {
-			end, refused = history[i+1].At, history[i+1].Refused
-		}
-		stays[i] = stay{t, max(0, end.Sub(t.At)), max(0, refused-t.Refused), i+1 == len(history)}
-	}
-	return stays
-}
-
-func writeJSON(w io.Writer, rows any) error {
+// encode writes a value for people too: indented, and with <, > and & as they are.
+func encode(w io.Writer, prefix string, value any) error {
 	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
+	encoder.SetIndent(prefix, "  ")
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(rows); err != nil {
+	if err := encoder.Encode(value); err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	return nil
@@ -239,6 +226,7 @@ func known(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
 	}
+	at = at.UTC()
 	return &at
 }
 
@@ -261,6 +249,15 @@ func seconds(d time.Duration) *float64 {
 		return nil
 	}
 	s := d.Seconds()
+	return &s
+}
+
+// took returns how long a call ran; one that was recorded by hand may not tell.
+func took(call breaker.Call) *float64 {
+	if call.Took == 0 && call.Code == breaker.NoCode {
+		return nil
+	}
+	s := call.Took.Seconds()
 	return &s
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"cb/internal/breaker"
 )
@@ -15,77 +16,89 @@ type Style struct {
 	Width  int // columns; 0 sets no limit
 }
 
-// stripLength is how many outcomes the strip of a table shows.
-const stripLength = 10
+// stripLength is how many outcomes the strip of a table shows, leastStrip how
+// many it keeps where there is not the room.
+const (
+	stripLength = 10
+	leastStrip  = 5
+	leastName   = 8 // columns
+)
 
-// StatusTable writes circuits at a glance, newest trouble first. When the
-// width does not do, columns give way in this order: LAST, SKIPPED, FAILED,
-// RUNS, SINCE, STREAK.
-func StatusTable(w io.Writer, views []View, style Style) error {
-	views = slices.Clone(views)
-	slices.SortStableFunc(views, func(a, b View) int {
-		return cmp.Or(
-			cmp.Compare(trouble(a.Circuit), trouble(b.Circuit)),
-			newest(a, b),
-			strings.Compare(a.Name, b.Name),
-		)
+// The columns of the table of circuits.
+const (
+	columnName = iota
+	columnState
+	columnSince
+	columnStreak
+	columnNextTry
+	columnRuns
+	columnFailed
+	columnSkipped
+	columnLast
+	columnCount
+)
+
+// statusColumns are the columns with the order in which they give way when the
+// terminal is too narrow; cb status --help states it.
+func statusColumns() []column {
+	return []column{
+		columnName:    {title: "NAME", middle: leastName},
+		columnState:   {title: "STATE"},
+		columnSince:   {title: "SINCE", right: true, drop: 2},
+		columnStreak:  {title: "STREAK", right: true, drop: 3},
+		columnNextTry: {title: "NEXT TRY", right: true, drop: 1},
+		columnRuns:    {title: "RUNS", right: true, drop: 7},
+		columnFailed:  {title: "FAILED", right: true, drop: 6},
+		columnSkipped: {title: "SKIPPED", right: true, drop: 5},
+		columnLast:    {title: "LAST", drop: 4, tail: leastStrip},
+	}
+}
+
+// Row is a circuit at a glance. Thousands of them are small where as many
+// circuits are not.
+type Row struct {
+	name    string
+	trouble time.Time // since when; zero when it is well
+	colour  string
+	cells   [columnCount]string
+}
+
+// Row returns the circuit's row in the table.
+func (v View) Row() Row {
+	c := v.Circuit
+	row := Row{name: v.Name, colour: stateColour(c), cells: [columnCount]string{
+		Safe(v.Name), glyph(c) + " " + v.stateText(), v.sinceText(), v.streakCell(), v.nextTry(),
+		itoa(c.Totals.Runs()), itoa(c.Totals.Failures), itoa(c.Totals.Refused), strip(c.Calls, stripLength),
+	}}
+	if c.Override.Kind != breaker.NoOverride || c.State != breaker.Closed {
+		row.trouble = v.troubleSince()
+	}
+	return row
+}
+
+// StatusTable writes circuits at a glance: those that are not closed, newest
+// trouble first, then the others by name. It sorts the rows.
+func StatusTable(w io.Writer, rows []Row, style Style) error {
+	slices.SortFunc(rows, func(a, b Row) int {
+		return cmp.Or(b.trouble.Compare(a.trouble), strings.Compare(a.name, b.name))
 	})
-	columns := []column{
-		{title: "NAME"},
-		{title: "STATE"},
-		{title: "SINCE", right: true, drop: 2},
-		{title: "STREAK", right: true, drop: 1},
-		{title: "NEXT TRY", right: true},
-		{title: "RUNS", right: true, drop: 3},
-		{title: "FAILED", right: true, drop: 4},
-		{title: "SKIPPED", right: true, drop: 5},
-		{title: "LAST", drop: 6},
+	cells := make([][]string, len(rows))
+	for i := range rows {
+		cells[i] = rows[i].cells[:]
 	}
-	rows := make([][]string, len(views))
-	for i, v := range views {
-		c := v.Circuit
-		rows[i] = []string{
-			Safe(v.Name), glyph(c) + " " + v.stateText(), v.sinceText(), v.streakText(), v.nextTry(),
-			itoa(c.Totals.Runs()), itoa(c.Totals.Failures), itoa(c.Totals.Refused), strip(c.Calls, stripLength),
-		}
-	}
-	return writeTable(w, columns, rows, style.Width, func(row, column int, cell string) string {
+	return writeTable(w, statusColumns(), cells, style.Width, func(row, column int, cell string) string {
 		switch {
 		case !style.Colour:
 			return cell
 		case row < 0:
 			return paint(faint, cell)
-		case column == 1:
-			return paint(stateColour(views[row].Circuit), cell)
-		case column == 8:
+		case column == columnState:
+			return paint(rows[row].colour, cell)
+		case column == columnLast:
 			return paintStrip(cell)
 		}
 		return cell
 	})
-}
-
-// newest orders trouble by age; what is well stays in the order of the names.
-func newest(a, b View) int {
-	if trouble(a.Circuit) == well {
-		return 0
-	}
-	return b.since().Compare(a.since())
-}
-
-// well is the rank of a circuit that is no trouble.
-const well = 4
-
-// trouble ranks what an operator wants to see first.
-func trouble(c breaker.Circuit) int {
-	switch {
-	case c.Override.Kind == breaker.Held:
-		return 2
-	case c.Override.Kind == breaker.Disabled:
-		return 3
-	case c.State != breaker.Closed:
-		return 1
-	}
-	return well
 }
 
 // glyph is the state's sign.
@@ -114,23 +127,32 @@ func (v View) stateText() string {
 	return v.Circuit.Shown()
 }
 
+// troubleSince returns when an outage or an override began, however often the
+// circuit has probed and opened again since; the zero time for a circuit that
+// has always been closed.
+func (v View) troubleSince() time.Time {
+	c := v.Circuit
+	if c.Override.Kind == breaker.NoOverride && c.State != breaker.Closed && !c.OpenedAt.IsZero() {
+		return c.OpenedAt
+	}
+	return v.since()
+}
+
 func (v View) sinceText() string {
-	since := v.since()
+	since := v.troubleSince()
 	if since.IsZero() {
 		return "-"
 	}
 	return Span(v.Now.Sub(since)) + " ago"
 }
 
-func (v View) streakText() string {
+// streakCell is the streak, or the failures and runs of the window.
+func (v View) streakCell() string {
 	c := v.Circuit
 	if !c.Policy.HasWindow() {
 		return itoa(c.Streak)
 	}
 	calls, failures := c.Window(c.Policy, v.Now)
-	if calls == 0 {
-		return "0/0"
-	}
 	return itoa(failures) + "/" + itoa(calls)
 }
 

@@ -1,22 +1,31 @@
 package render
 
 import (
+	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/width"
 )
 
-// column is one column of a table. Columns with a larger drop give way first
-// when the table is too wide; 0 never does.
+// column is one column of a table. When the table is too wide, first those
+// with a tail keep only the ends of their cells, of at least that width; then
+// columns give way, those with a larger drop first, 0 never; and at last those
+// with a middle lose what is in the middle of their cells, down to that width.
 type column struct {
-	title string
-	right bool
-	drop  int
+	title        string
+	right        bool
+	drop         int
+	tail, middle int
 }
+
+// gap divides two columns.
+const gap = "  "
 
 // writeTable writes rows under their titles, aligned by the width that a
 // terminal gives each text, within most columns; 0 sets no limit. Cells are
@@ -30,14 +39,14 @@ func writeTable(w io.Writer, columns []column, rows [][]string, most int, paint 
 		}
 	}
 	kept := fit(columns, widths, most)
-	var out strings.Builder
+	out := bufio.NewWriter(w)
 	line := func(row int, cell func(i int) string) {
 		for n, i := range kept {
-			last := n == len(kept)-1
 			if n > 0 {
-				out.WriteString("  ")
+				out.WriteString(gap)
 			}
-			out.WriteString(paint(row, i, pad(cell(i), widths[i], columns[i].right, last)))
+			text := columns[i].cut(cell(i), widths[i])
+			out.WriteString(paint(row, i, pad(text, widths[i], columns[i].right, n == len(kept)-1)))
 		}
 		out.WriteByte('\n')
 	}
@@ -45,41 +54,94 @@ func writeTable(w io.Writer, columns []column, rows [][]string, most int, paint 
 	for n, row := range rows {
 		line(n, func(i int) string { return row[i] })
 	}
-	if _, err := io.WriteString(w, out.String()); err != nil {
+	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
 	return nil
 }
 
-// fit returns the columns that are shown: it drops them, largest drop first,
-// until the rest fits.
+// fit returns the columns that are shown and narrows the widths of those that
+// give way in part.
 func fit(columns []column, widths []int, most int) []int {
-	shown := make([]bool, len(columns))
-	total := -2
+	kept := make([]int, len(columns))
 	for i := range columns {
-		shown[i] = true
-		total += widths[i] + 2
+		kept[i] = i
 	}
-	for most > 0 && total > most {
-		victim := -1
-		for i, c := range columns {
-			if shown[i] && c.drop > 0 && (victim < 0 || c.drop > columns[victim].drop) {
-				victim = i
-			}
+	if most <= 0 {
+		return kept
+	}
+	// over is by how much the kept columns are too wide.
+	over := func() int {
+		total := -len(gap)
+		for _, i := range kept {
+			total += widths[i] + len(gap)
 		}
-		if victim < 0 {
+		return total - most
+	}
+	full := slices.Clone(widths)
+	for i, c := range columns {
+		if c.tail > 0 && over() > 0 {
+			widths[i] = min(full[i], max(c.tail, textWidth(c.title)))
+		}
+	}
+	for over() > 0 {
+		victim := slices.MaxFunc(kept, func(a, b int) int { return columns[a].drop - columns[b].drop })
+		if columns[victim].drop == 0 {
 			break
 		}
-		shown[victim] = false
-		total -= widths[victim] + 2
+		kept = slices.DeleteFunc(kept, func(i int) bool { return i == victim })
 	}
-	var kept []int
-	for i := range columns {
-		if shown[i] {
-			kept = append(kept, i)
+	for _, i := range kept {
+		if columns[i].tail > 0 {
+			widths[i] = min(full[i], widths[i]-min(over(), 0))
+		}
+		if columns[i].middle > 0 && over() > 0 {
+			widths[i] = min(full[i], max(columns[i].middle, full[i]-over()))
 		}
 	}
 	return kept
+}
+
+// cut makes a cell fit into its column.
+func (c column) cut(cell string, to int) string {
+	switch width := textWidth(cell); {
+	case width <= to:
+		return cell
+	case c.middle > 0:
+		return withoutMiddle(cell, to)
+	}
+	for textWidth(cell) > to {
+		cell = cell[next(cell, 0):]
+	}
+	return cell
+}
+
+// withoutMiddle takes out of the middle of a text what is too wide: names
+// often differ at their ends.
+func withoutMiddle(text string, to int) string {
+	room := to - 1 // for the ellipsis
+	head, tail := 0, len(text)
+	for textWidth(text[:next(text, head)]) <= (room+1)/2 {
+		head = next(text, head)
+	}
+	room -= textWidth(text[:head])
+	for {
+		_, size := utf8.DecodeLastRuneInString(text[:tail])
+		if textWidth(text[tail-size:]) > room {
+			break
+		}
+		tail -= size
+	}
+	for tail < len(text) && textWidth(text[tail:next(text, tail)]) == 0 {
+		tail = next(text, tail) // a mark whose letter is gone
+	}
+	return text[:head] + "…" + text[tail:]
+}
+
+// next returns where the rune at an index ends.
+func next(text string, at int) int {
+	_, size := utf8.DecodeRuneInString(text[at:])
+	return at + size
 }
 
 // pad fills a cell to its width; the last of a line gets no trailing blanks.
@@ -101,7 +163,8 @@ func textWidth(text string) int {
 		switch {
 		case r < 0x300:
 			columns++
-		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf), 0x1160 <= r && r <= 0x11ff:
+			// joined to what stands before it; the latter are the ends of Hangul syllables
 		default:
 			columns++
 			if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
