@@ -19,7 +19,7 @@ func (env *Env) tellTransitions(name string, quiet int, before, after breaker.Ci
 		switch {
 		case t.From == t.To:
 		case t.Cause == breaker.ByExpiry:
-			text = fmt.Sprintf("%s is no longer held", name)
+			text = fmt.Sprintf("%s is no longer held%s (ended at %s)", name, because(before.Override), render.Clock(t.At, now))
 		case t.To == breaker.Closed.String():
 			text = fmt.Sprintf("%s closed: %s after %s%s", name, t.Reason, render.Span(now.Sub(before.OpenedAt)), skipped(before.Skipped))
 		case t.To != breaker.Open.String() || after.State != breaker.Open:
@@ -40,14 +40,7 @@ func refusal(name string, refused *breaker.OpenError) string {
 	now := refused.RetryAt.Add(-refused.In)
 	switch refused.Refusal {
 	case breaker.RefusedHeld:
-		text := name + " is held"
-		if c.Override.Reason != "" {
-			text += ": " + c.Override.Reason
-		}
-		if !c.Override.Until.IsZero() {
-			text += fmt.Sprintf(" (until %s)", render.Clock(c.Override.Until, now))
-		}
-		return text
+		return fmt.Sprintf("%s is held%s (%s)", name, because(c.Override), untilText(name, c.Override, now))
 	case breaker.RefusedProbe:
 		text := name + " is half-open: its probe is taken"
 		if len(c.Probes) > 0 {

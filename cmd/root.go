@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cb/internal/place"
 	"cb/internal/store"
 )
 
@@ -128,5 +129,5 @@ func (env *Env) user() string {
 			return user
 		}
 	}
-	return fmt.Sprintf("uid %d", os.Getuid())
+	return orElse(place.UserName(os.Getuid()), fmt.Sprintf("uid %d", os.Getuid()))
 }

@@ -41,7 +41,9 @@ func (c Circuit) Reset(o Order) Circuit {
 	return next
 }
 
-// Hold refuses every run until Enable, or for o.For.
+// Hold refuses every run until Enable, or for o.For. A circuit that is held
+// keeps its reason when o brings none; one for which nothing would change is
+// returned as it is.
 func (c Circuit) Hold(o Order) Circuit {
 	override := Override{Kind: Held, Reason: o.Reason, By: o.By, Since: o.At}
 	if o.For > 0 {
@@ -50,7 +52,8 @@ func (c Circuit) Hold(o Order) Circuit {
 	return c.override(override, o)
 }
 
-// Disable permits every run and freezes the circuit until Enable.
+// Disable permits every run and freezes the circuit until Enable. It keeps a
+// reason as Hold does.
 func (c Circuit) Disable(o Order) Circuit {
 	return c.override(Override{Kind: Disabled, Reason: o.Reason, By: o.By, Since: o.At}, o)
 }
@@ -60,16 +63,24 @@ func (c Circuit) Enable(o Order) Circuit { return c.override(Override{}, o) }
 
 func (c Circuit) override(to Override, o Order) Circuit {
 	next, d := c.At(o.At, o.Seed), draw(o.Seed)
-	next.setOverride(to, o.transition(), &d)
+	now := next.Override
+	if to.Kind == now.Kind && to.Reason == "" {
+		to.Reason = now.Reason
+	}
+	if to.Kind == now.Kind && to.Reason == now.Reason && to.Until.Equal(now.Until) {
+		return next // a new generation would make running commands late for nothing
+	}
+	why := o.transition()
+	if to.Reason != "" {
+		why.Reason = to.Reason
+	}
+	next.setOverride(to, why, &d)
 	return next
 }
 
 // setOverride changes the manual layer. Half-open cannot be kept below it, for
 // its probes' results are late from here on: it becomes open with the probe due.
 func (c *Circuit) setOverride(to Override, why Transition, d *draw) {
-	if c.Override.Kind == NoOverride && to.Kind == NoOverride {
-		return
-	}
 	if c.State == HalfOpen {
 		c.open(c.Period, why.At.Add(-c.Period), Transition{At: why.At, Cause: why.Cause, By: why.By, Reason: c.Reason, Code: NoCode}, d)
 	}

@@ -73,22 +73,31 @@ func below(home, known, otherwise string) string {
 }
 
 // passwdHome returns the home directory of a user in a file like /etc/passwd,
-// or "" when it does not exist. The package os/user would do that, but asks
-// the C library and so makes the program start slowly.
+// or "" when it does not exist.
 func passwdHome(file string, uid int) string {
+	home := passwdField(file, uid, 5)
+	if info, err := os.Stat(home); err == nil && info.IsDir() {
+		return home
+	}
+	return ""
+}
+
+// UserName returns the name of a user of this machine, "" when none is known.
+func UserName(uid int) string { return passwdField("/etc/passwd", uid, 0) }
+
+// passwdField returns a field of a user's line in a file like /etc/passwd. The
+// package os/user would do that, but asks the C library and so makes the
+// program start slowly.
+func passwdField(file string, uid, field int) string {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return ""
 	}
 	for line := range strings.Lines(string(data)) {
 		fields := strings.Split(strings.TrimSpace(line), ":")
-		if len(fields) < 7 || fields[2] != strconv.Itoa(uid) {
-			continue
+		if len(fields) >= 7 && fields[2] == strconv.Itoa(uid) {
+			return fields[field]
 		}
-		if info, err := os.Stat(fields[5]); err == nil && info.IsDir() {
-			return fields[5]
-		}
-		return ""
 	}
 	return ""
 }
