@@ -10,6 +10,7 @@ import (
 
 	"cb/internal/breaker"
 	"cb/internal/guard"
+	"cb/internal/notify"
 	"cb/internal/store"
 )
 
@@ -20,11 +21,13 @@ type acquireOptions struct {
 	slowAfter    time.Duration
 	openExitCode int
 	quiet        int
+	hooks        notify.Hooks
 }
 
 func newAcquire(env *Env) *cobra.Command {
 	opts := &acquireOptions{
 		policy: breaker.Default(), onStoreError: storeErrorRun, openExitCode: exitRefused,
+		hooks: newHooks(),
 	}
 	c := &cobra.Command{
 		Use:   "acquire NAME",
@@ -49,6 +52,7 @@ given here are part of the permit. A probe that is not recorded within
 	addTripFlags(fs, &opts.policy, &opts.slowAfter)
 	addRecoverFlags(fs, &opts.policy)
 	addRefusalFlags(fs, &opts.quiet, &opts.openExitCode)
+	addHookFlags(fs, &opts.hooks)
 	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
 	return c
 }
@@ -80,6 +84,7 @@ func (env *Env) acquire(c *cobra.Command, opts *acquireOptions, name string) err
 		Changed: func(before, after breaker.Circuit, now time.Time) {
 			taken.At = now
 			env.tellTransitions(name, opts.quiet, before, after, now)
+			env.runHooks(name, opts.hooks, before, after)
 		},
 		Warn: func(trouble error, consequence string) { env.warnStore(name, trouble, consequence) },
 	}

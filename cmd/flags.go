@@ -32,7 +32,9 @@ func sections() []section {
 			"failure-output", "ignore-output",
 		}},
 		{"Fallback", []string{"fallback", "fallback-cached", "fallback-text", "fallback-on", "fallback-cache-limit"}},
-		{"Report", []string{"quiet", "open-exit-code", "result-file"}},
+		{"Report", []string{
+			"quiet", "open-exit-code", "result-file", "on-open", "on-close", "on-half-open", "hook-limit",
+		}},
 	}
 }
 

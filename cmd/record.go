@@ -11,6 +11,7 @@ import (
 
 	"cb/internal/breaker"
 	"cb/internal/guard"
+	"cb/internal/notify"
 	"cb/internal/store"
 )
 
@@ -19,10 +20,11 @@ type recordOptions struct {
 	exitCode     string
 	onStoreError string
 	quiet        bool
+	hooks        notify.Hooks
 }
 
 func newRecord(env *Env) *cobra.Command {
-	opts := &recordOptions{onStoreError: storeErrorRun}
+	opts := &recordOptions{onStoreError: storeErrorRun, hooks: newHooks()}
 	c := &cobra.Command{
 		Use:   "record PERMIT|NAME success|failure|ignored",
 		Short: "Record the outcome of work that was not wrapped",
@@ -45,6 +47,7 @@ code is 0, so that a step that always runs does not fail.`,
 	fs.StringVar(&opts.exitCode, "exit-code", "", "an exit `CODE` instead of an outcome: 0 is success, others are failures")
 	addStoreErrorFlag(fs, &opts.onStoreError)
 	fs.BoolVarP(&opts.quiet, "quiet", "q", false, "no line for a transition")
+	addHookFlags(fs, &opts.hooks)
 	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
 	return c
 }
@@ -135,6 +138,7 @@ func (env *Env) enter(ctx context.Context, circuits circuitStore, opts *recordOp
 		Changed: func(before, after breaker.Circuit, now time.Time) {
 			late = after.Totals.Late > before.Totals.Late
 			env.tellTransitions(p.Name, quiet, before, after, now)
+			env.runHooks(p.Name, opts.hooks, before, after)
 		},
 		Warn: func(trouble error, _ string) {
 			env.warnStore(p.Name, trouble, "the outcome is not recorded")

@@ -9,6 +9,7 @@ import (
 
 	"cb/internal/breaker"
 	"cb/internal/classify"
+	"cb/internal/notify"
 	"cb/internal/process"
 	"cb/internal/store"
 )
@@ -26,6 +27,7 @@ type runOptions struct {
 	quiet        int
 	openExitCode int
 	resultFile   string
+	hooks        notify.Hooks
 }
 
 // The words of --on-store-error.
@@ -41,6 +43,7 @@ func newRun(env *Env) *cobra.Command {
 		killAfter:    10 * time.Second,
 		fallback:     newFallback(),
 		openExitCode: exitRefused,
+		hooks:        newHooks(),
 	}
 	c := &cobra.Command{
 		Use:   "run [flags] --name NAME [--] COMMAND [ARG...]",
@@ -75,6 +78,7 @@ circuit, its failure opens it again.
 	opts.fallback.addFlags(fs)
 	addRefusalFlags(fs, &opts.quiet, &opts.openExitCode)
 	fs.StringVar(&opts.resultFile, "result-file", "", "write what happened to this `FILE`, as JSON")
+	addHookFlags(fs, &opts.hooks)
 	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
 	completeChoices(c, "fallback-on", onRefused, onFailure, onAny)
 	return c

@@ -48,6 +48,9 @@ func (r *run) do(c *cobra.Command) error {
 	}
 	if r.opts.policy.ProbeLimit == 0 && r.opts.timeLimit > 0 {
 		r.opts.policy.ProbeLimit = r.opts.timeLimit + r.opts.killAfter + 30*time.Second
+		if r.opts.hooks.HalfOpen != "" {
+			r.opts.policy.ProbeLimit += r.opts.hooks.Limit // it runs first
+		}
 	}
 	var err error
 	if r.circuits, err = r.env.guardedStore(c, r.opts.onStoreError); err != nil {
@@ -85,6 +88,9 @@ func (r *run) changed(before, after breaker.Circuit, now time.Time) {
 	}
 	r.after = after
 	r.env.tellTransitions(r.opts.name, r.opts.quiet, before, after, now)
+	if r.env.runHooks(r.opts.name, r.opts.hooks, before, after) != 0 {
+		<-r.signals.Context().Done() // they get what the hook got: nothing more is started
+	}
 }
 
 // command runs the command and judges its end.
@@ -137,12 +143,11 @@ func (r *run) ended(err error) *exit {
 	r.own = end
 	wanted := false
 	switch {
+	case r.signals.Stopped() != 0: // ^C, at the latest in a hook
 	case r.refused != nil:
 		wanted = r.opts.fallback.forRefusal()
-	case r.ran:
-		// Not after a slow run, which has answered, and not when cb was told to stop.
-		failed := r.outcome == breaker.Failure && r.result.Interrupted == 0
-		wanted = failed && r.opts.fallback.forFailure() && !r.out.over
+	case r.ran: // not after a slow run, which has answered
+		wanted = r.outcome == breaker.Failure && r.opts.fallback.forFailure() && !r.out.over
 	}
 	if wanted {
 		r.stood = r.standIn()
@@ -214,16 +219,22 @@ func (env *Env) caller() breaker.Caller {
 	}
 }
 
-// commandVars is the environment of a command: cb's own, and what the command
-// is told about its circuit.
-func (env *Env) commandVars(name, state string, probe bool) []string {
-	vars := make([]string, 0, len(env.Environ)+3)
+// outerVars is cb's own environment without what a cb around it has told about
+// its circuit; only the tokens of the probes around it stay.
+func (env *Env) outerVars() []string {
+	vars := make([]string, 0, len(env.Environ)+4)
 	for _, entry := range env.Environ {
 		if !strings.HasPrefix(entry, "CIRCUIT_") || strings.HasPrefix(entry, tokenVariable+"=") {
 			vars = append(vars, entry)
 		}
 	}
-	vars = append(vars, "CIRCUIT_NAME="+name, "CIRCUIT_STATE="+state)
+	return vars
+}
+
+// commandVars is the environment of a command: cb's own, and what the command
+// is told about its circuit.
+func (env *Env) commandVars(name, state string, probe bool) []string {
+	vars := append(env.outerVars(), "CIRCUIT_NAME="+name, "CIRCUIT_STATE="+state)
 	if probe {
 		vars = append(vars, "CIRCUIT_PROBE=1")
 	}

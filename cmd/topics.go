@@ -67,7 +67,7 @@ stopped (by INT, TERM, HUP or PIPE) counts neither way; --success-codes,
 
 const environmentText = `Every flag of cb run that tells how, not what, has a twin in the environment:
 CB_THRESHOLD for --threshold, CB_TIME_LIMIT for --time-limit, and so on; there is
-none for --name and -c. A flag wins over its twin.
+none for --name, -c and --result-file. A flag wins over its twin.
 
   CB_STORE          where circuits live, as --store
   XDG_STATE_HOME    the state directory, when no store is named
@@ -78,4 +78,16 @@ The command is given:
 
   CIRCUIT_NAME      the circuit's name
   CIRCUIT_STATE     closed or half-open
-  CIRCUIT_PROBE     1 in a probe, else not set: a script may do a lighter job`
+  CIRCUIT_PROBE     1 in a probe, else not set: a script may do a lighter job
+
+A hook (--on-open, --on-close, --on-half-open) is given name and state too, and
+of these all, to nothing where they do not apply:
+
+  CIRCUIT_EVENT     open, close or half-open
+  CIRCUIT_FROM      the state before
+  CIRCUIT_TO        the state now, as CIRCUIT_STATE
+  CIRCUIT_REASON    why, in a few words
+  CIRCUIT_RETRY_AT  when an open circuit will let a probe through (RFC 3339)
+  CIRCUIT_EXIT_CODE the exit code of the run that caused it
+  CIRCUIT_STREAK    failures in a row that led to it
+  CIRCUIT_SKIPPED   runs skipped since the circuit opened`
