@@ -32,7 +32,7 @@ func (f fleet) path(name string) string { return filepath.Join(f.dir, name) }
 func (f fleet) cb(args ...string) *exec.Cmd {
 	c := exec.Command("cb", args...)
 	c.Dir = f.dir
-	c.Env = append(os.Environ(), "CB_STORE="+f.path("store"))
+	c.Env = append(os.Environ(), "CB_STORE="+f.path("store"), "XDG_CONFIG_HOME="+f.path("config"))
 	return c
 }
 

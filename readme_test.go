@@ -50,7 +50,7 @@ func TestReadme(t *testing.T) {
 		}
 		c := exec.Command("sh", "-c", line)
 		c.Dir = dir
-		c.Env = append(os.Environ(), "CB_STORE="+filepath.Join(dir, "store"), clockFile+"="+clock, "TZ=UTC")
+		c.Env = append(os.Environ(), "CB_STORE="+filepath.Join(dir, "store"), "XDG_CONFIG_HOME="+dir, clockFile+"="+clock, "TZ=UTC")
 		got, _ := c.CombinedOutput() // the exit code is part of the transcript
 		if string(got) != want {
 			t.Errorf("$ %s\ngot:\n%swant:\n%s", line, got, want)

@@ -59,16 +59,17 @@ given here are part of the permit. A probe that is not recorded within
 
 // addRefusalFlags binds what concerns a refusal.
 func addRefusalFlags(fs *pflag.FlagSet, quiet, openExitCode *int) {
-	fs.CountVarP(quiet, "quiet", "q", "no line for a refusal or a re-open; -qq: none for a transition either``")
+	addQuietFlag(fs, quiet, "no line for a refusal or a re-open; -qq: none for a transition either")
 	fs.Var(count{openExitCode, 0, 255}, "open-exit-code", "exit code of a refusal")
 }
 
 func (env *Env) acquire(c *cobra.Command, opts *acquireOptions, name string) error {
-	if err := env.applyTwins(c.Flags()); err != nil {
+	given, err := env.configure(c.Flags(), name)
+	if err != nil {
 		return err
 	}
 	if err := validatePolicy(c.Flags(), &opts.policy); err != nil {
-		return err
+		return given.explain(err)
 	}
 	circuits, err := env.guardedStore(c, opts.onStoreError)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // checkOptions are the flags of check.
 type checkOptions struct {
 	onStoreError string
-	quiet        bool
+	quiet        int
 }
 
 func newCheck(env *Env) *cobra.Command {
@@ -30,14 +30,14 @@ never seen is a closed circuit.`,
 		Args:              oneName,
 		ValidArgsFunction: env.completeNames,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := env.applyTwins(c.Flags()); err != nil {
+			if _, err := env.configure(c.Flags(), args[0]); err != nil {
 				return err
 			}
 			return env.check(c, opts, args[0])
 		},
 	}
 	addStoreErrorFlag(c.Flags(), &opts.onStoreError)
-	c.Flags().BoolVarP(&opts.quiet, "quiet", "q", false, "no line, only the exit code")
+	addQuietFlag(c.Flags(), &opts.quiet, "no line, only the exit code")
 	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
 	return c
 }
@@ -64,7 +64,7 @@ func (env *Env) check(c *cobra.Command, opts *checkOptions, name string) error {
 	if !errors.As(answer, &refused) {
 		return nil
 	}
-	if !opts.quiet {
+	if opts.quiet == 0 {
 		env.say(refusal(name, refused) + nextTry(refused))
 	}
 	return &exit{code: exitRefused}

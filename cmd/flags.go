@@ -38,16 +38,6 @@ func sections() []section {
 	}
 }
 
-// twinless are the flags that no environment variable sets, so that a nested
-// or a manual call inherits no target.
-func twinless(flag string) bool {
-	switch flag {
-	case "name", "shell", "result-file":
-		return true
-	}
-	return false
-}
-
 // addTripFlags binds the trip rules straight into a policy.
 func addTripFlags(fs *pflag.FlagSet, p *breaker.Policy, slowAfter *time.Duration) {
 	fs.Var(count{&p.Threshold, 1, breaker.MaxOutcomes}, "threshold", "failures that open: in a row, or within --window")
@@ -67,30 +57,6 @@ func addRecoverFlags(fs *pflag.FlagSet, p *breaker.Policy) {
 	fs.Var(count{&p.Probes, 1, breaker.MaxOutcomes}, "probes", "probes at the same time")
 	fs.Var(ratio{p}, "successes", "successful probes that close, or M of N probes")
 	fs.Var(duration{&p.ProbeLimit}, "probe-limit", "free a probe's slot after this long (default: time limit + kill grace + 30s, or 1h)")
-}
-
-// applyTwins sets every flag that was not given from its CB_ variable, and so
-// gives the precedence flag, environment, default.
-func (env *Env) applyTwins(fs *pflag.FlagSet) error {
-	var wrong error
-	fs.VisitAll(func(f *pflag.Flag) {
-		value := ""
-		if !f.Changed && !twinless(f.Name) {
-			value = env.getenv(twin(f.Name))
-		}
-		if value == "" || wrong != nil || f.Name == "help" {
-			return
-		}
-		if err := fs.Set(f.Name, value); err != nil {
-			wrong = &usageError{err: fmt.Errorf("%s: %w", twin(f.Name), cause(err))}
-		}
-	})
-	return wrong
-}
-
-// twin returns the environment variable of a flag.
-func twin(flag string) string {
-	return "CB_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // flagError turns what the flag package says into one line and a hint.
@@ -195,4 +161,10 @@ func help(c *cobra.Command, _ []string) {
 	}
 	fmt.Fprintln(c.OutOrStdout())
 	_ = usage(c)
+}
+
+// addQuietFlag binds -q and -qq. The empty name in the usage is that of the
+// number, which help does not show.
+func addQuietFlag(fs *pflag.FlagSet, quiet *int, usage string) {
+	fs.VarPF((*verbosity)(quiet), "quiet", "q", usage+"``").NoOptDefVal = "+1"
 }

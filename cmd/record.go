@@ -19,7 +19,7 @@ import (
 type recordOptions struct {
 	exitCode     string
 	onStoreError string
-	quiet        bool
+	quiet        int
 	hooks        notify.Hooks
 }
 
@@ -46,7 +46,7 @@ code is 0, so that a step that always runs does not fail.`,
 	fs.SortFlags = false
 	fs.StringVar(&opts.exitCode, "exit-code", "", "an exit `CODE` instead of an outcome: 0 is success, others are failures")
 	addStoreErrorFlag(fs, &opts.onStoreError)
-	fs.BoolVarP(&opts.quiet, "quiet", "q", false, "no line for a transition")
+	addQuietFlag(fs, &opts.quiet, "no line for a re-open; -qq: none for a transition either")
 	addHookFlags(fs, &opts.hooks)
 	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
 	return c
@@ -61,15 +61,15 @@ func (env *Env) completeRecord(c *cobra.Command, args []string, word string) ([]
 }
 
 func (env *Env) record(c *cobra.Command, opts *recordOptions, args []string) error {
-	if err := env.applyTwins(c.Flags()); err != nil {
-		return err
-	}
 	call, err := opts.call(args)
 	if err != nil {
 		return err
 	}
 	p, err := readTarget(args[0])
 	if err != nil {
+		return err
+	}
+	if _, err := env.configure(c.Flags(), p.Name); err != nil {
 		return err
 	}
 	if p.Void {
@@ -129,15 +129,11 @@ func (o *recordOptions) call(args []string) (breaker.Call, error) {
 func (env *Env) enter(ctx context.Context, circuits circuitStore, opts *recordOptions, p permit, call breaker.Call) error {
 	failed := false
 	late := false
-	quiet := 0
-	if opts.quiet {
-		quiet = 2
-	}
 	g := guard.Guard{
 		Store: circuits, Name: p.Name, Policy: p.Policy, Seed: env.Seed,
 		Changed: func(before, after breaker.Circuit, now time.Time) {
 			late = after.Totals.Late > before.Totals.Late
-			env.tellTransitions(p.Name, quiet, before, after, now)
+			env.tellTransitions(p.Name, opts.quiet, before, after, now)
 			env.runHooks(p.Name, opts.hooks, before, after)
 		},
 		Warn: func(trouble error, _ string) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cb/internal/config"
 	"cb/internal/place"
 	"cb/internal/store"
 )
@@ -25,7 +26,8 @@ type Env struct {
 	Raise                 func(syscall.Signal) // dies of a signal; returns only where that cannot work
 	Version               string
 
-	warnings []string // so far
+	warnings []string     // so far
+	file     *config.File // the configuration, once it was read
 }
 
 // Main runs the command line and returns the exit code.
@@ -63,7 +65,7 @@ code 75, and after a timeout one run is let through to probe.`,
 		}
 		return flagError(c, err)
 	})
-	root.PersistentFlags().String("store", "", "where circuits live: a directory `URL` (default: the state directory)")
+	addStoreFlag(root.PersistentFlags())
 	root.AddGroup(
 		&cobra.Group{ID: groupRun, Title: "Run"},
 		&cobra.Group{ID: groupLook, Title: "Look"},

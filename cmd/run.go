@@ -97,7 +97,8 @@ func (o *runOptions) addCommandFlags(fs *pflag.FlagSet) {
 	fs.Var(&o.rules.Failure, "failure-codes", "the only exit codes that are failures; others count neither way")
 	fs.Var(&o.rules.FailureOutput, "failure-output", "a line of output that matches makes the run a failure")
 	fs.Var(&o.rules.IgnoreOutput, "ignore-output", "a line of output that matches makes a failed run count neither way")
-	fs.BoolVar(&o.rules.CountInterrupts, "count-interrupts", false, "count a run that was told to stop like any other")
+	fs.Var((*truth)(&o.rules.CountInterrupts), "count-interrupts", "count a run that was told to stop like any other")
+	fs.Lookup("count-interrupts").NoOptDefVal = "true"
 }
 
 // validate finds what single values cannot show.

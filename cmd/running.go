@@ -40,11 +40,12 @@ type run struct {
 }
 
 func (r *run) do(c *cobra.Command) error {
-	if err := r.env.applyTwins(c.Flags()); err != nil {
+	given, err := r.env.configure(c.Flags(), r.opts.name)
+	if err != nil {
 		return err
 	}
 	if err := r.opts.validate(c.Flags(), r.args); err != nil {
-		return err
+		return given.explain(err)
 	}
 	if r.opts.policy.ProbeLimit == 0 && r.opts.timeLimit > 0 {
 		r.opts.policy.ProbeLimit = r.opts.timeLimit + r.opts.killAfter + 30*time.Second
@@ -52,7 +53,6 @@ func (r *run) do(c *cobra.Command) error {
 			r.opts.policy.ProbeLimit += r.opts.hooks.Limit // it runs first
 		}
 	}
-	var err error
 	if r.circuits, err = r.env.guardedStore(c, r.opts.onStoreError); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"cb/internal/breaker"
 	"cb/internal/guard"
@@ -37,7 +38,16 @@ type inventory interface {
 	Place() string
 }
 
-// openStore returns the store that the flag, CB_STORE or the convention names.
+// storeFlag is a flag of all commands. Unlike the others it is not set by
+// settings.apply, but looked up where the store is opened.
+const storeFlag = "store"
+
+func addStoreFlag(fs *pflag.FlagSet) {
+	fs.String(storeFlag, "", "where circuits live: a directory `URL` (default: the state directory)")
+}
+
+// openStore returns the store that the flag, CB_STORE, the configuration or
+// the convention names.
 func (env *Env) openStore(c *cobra.Command) (inventory, error) {
 	return env.openStoreFor(c, false)
 }
@@ -45,13 +55,9 @@ func (env *Env) openStore(c *cobra.Command) (inventory, error) {
 // openStoreFor is openStore for a run that may have to prove that its outcome
 // can be recorded.
 func (env *Env) openStoreFor(c *cobra.Command, prove bool) (inventory, error) {
-	path, err := c.Flags().GetString("store")
+	path, source, err := env.storePlace(c.Flags())
 	if err != nil {
-		return nil, fmt.Errorf("read --store: %w", err)
-	}
-	source := "--store"
-	if path == "" {
-		path, source = env.getenv("CB_STORE"), "CB_STORE"
+		return nil, err
 	}
 	if scheme, _, ok := strings.Cut(path, "://"); ok {
 		return nil, &usageError{
@@ -65,6 +71,22 @@ func (env *Env) openStoreFor(c *cobra.Command, prove bool) (inventory, error) {
 		}
 	}
 	return &store.Dir{Path: path, Clock: env.Clock, Prove: prove, Warn: env.warn}, nil
+}
+
+// storePlace returns what names the store, and where that is said; "" when
+// nothing does.
+func (env *Env) storePlace(fs *pflag.FlagSet) (path, source string, err error) {
+	if f := fs.Lookup(storeFlag); f.Changed && f.Value.String() != "" {
+		return f.Value.String(), "--" + storeFlag, nil
+	}
+	given, err := env.settings("")
+	if err != nil {
+		return "", "", err
+	}
+	if s := given[storeFlag]; len(s.values) > 0 {
+		return s.values[0], s.place, nil
+	}
+	return "", "", nil
 }
 
 // guardedStore opens the store of a run. When none can be found that is

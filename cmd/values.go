@@ -201,3 +201,39 @@ func (v *size) Set(text string) error {
 	*v = size(n * unit)
 	return nil
 }
+
+// truth is a switch.
+type truth bool
+
+func (v *truth) Type() string   { return "bool" }
+func (v *truth) String() string { return strconv.FormatBool(bool(*v)) }
+
+func (v *truth) Set(text string) error {
+	b, err := strconv.ParseBool(text)
+	if err != nil {
+		return fmt.Errorf("must be true or false, not %q", text)
+	}
+	*v = truth(b)
+	return nil
+}
+
+// verbosity is how often -q was given, or the number that stands for it.
+type verbosity int
+
+const maxQuiet = 2
+
+func (v *verbosity) Type() string   { return "count" }
+func (v *verbosity) String() string { return strconv.Itoa(int(*v)) }
+
+func (v *verbosity) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	switch {
+	case text == "+1":
+		*v = min(*v+1, maxQuiet)
+		return nil
+	case err != nil || n < 0 || n > maxQuiet:
+		return fmt.Errorf("must be 0 to %d, not %q", maxQuiet, text)
+	}
+	*v = verbosity(n)
+	return nil
+}

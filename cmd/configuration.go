@@ -1,0 +1,181 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"cb/internal/classify"
+	"cb/internal/config"
+	"cb/internal/place"
+	"cb/internal/store"
+)
+
+// configVariable names a configuration file other than that of the user.
+const configVariable = "CB_CONFIG"
+
+// configuration returns the configuration file, which is read once. One with a
+// mistake anywhere is not used: nothing may run without the protection that
+// somebody wanted for it.
+func (env *Env) configuration() (config.File, error) {
+	if env.file != nil {
+		return *env.file, nil
+	}
+	path, named := env.getenv(configVariable), true
+	if path == "" {
+		path, named = place.Config(env.getenv), false
+	}
+	file, err := config.Read(path)
+	var wrong *config.Error
+	switch {
+	case errors.As(err, &wrong):
+		return config.File{}, &usageError{err: wrong, hint: wrong.Hint}
+	case named && !file.Found:
+		return config.File{}, &usageError{err: fmt.Errorf("%s: there is no file %s to read", configVariable, path)}
+	case err != nil:
+		env.warn(fmt.Sprintf("cannot look for %s (permission denied); going on without it", path))
+	}
+	if err := env.checkConfiguration(file); err != nil {
+		return config.File{}, err
+	}
+	env.file = &file
+	return file, nil
+}
+
+// checkConfiguration sets every value of a file once, for nobody.
+func (env *Env) checkConfiguration(file config.File) error {
+	if !file.Found {
+		return nil
+	}
+	wrong := func(line int, err error, hint string) error {
+		return &usageError{err: &config.Error{Path: file.Path, Line: line, Err: err}, hint: hint}
+	}
+	for _, table := range file.Circuits {
+		if err := store.CheckName(table.Circuit); err != nil {
+			return wrong(table.Line, err, "")
+		}
+	}
+	flags := newRun(env).Flags()
+	addStoreFlag(flags)
+	for _, s := range file.Settings {
+		if err := checkKey(flags, s); err != nil {
+			return wrong(s.Line, fmt.Errorf("%s: %w", s.Key, err), keyHint(flags, s.Key))
+		}
+		f := flags.Lookup(s.Key)
+		if err := checkKind(f, s.Value); err != nil {
+			return wrong(s.Line, fmt.Errorf("%s: %w", s.Key, err), "")
+		}
+		for _, text := range texts(s.Value) {
+			if err := f.Value.Set(text); err != nil {
+				return wrong(s.Line, fmt.Errorf("%s: %w", s.Key, err), "")
+			}
+		}
+	}
+	return nil
+}
+
+// checkKey reports whether a key can stand where it does.
+func checkKey(flags *pflag.FlagSet, s config.Setting) error {
+	switch {
+	case configurable(s.Key) && s.Key == storeFlag && s.Circuit != "":
+		return errors.New("belongs in [defaults]: all commands must find the same circuits")
+	case configurable(s.Key) && flags.Lookup(s.Key) != nil:
+		return nil
+	case whyNot(s.Key) != "":
+		return fmt.Errorf("cannot be configured: %s", whyNot(s.Key))
+	}
+	return errors.New("unknown key")
+}
+
+// keyHint names the key that was meant.
+func keyHint(flags *pflag.FlagSet, key string) string {
+	if configurable(key) || whyNot(key) != "" {
+		return ""
+	}
+	var known []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if configurable(f.Name) {
+			known = append(known, f.Name)
+		}
+	})
+	return orElse(didYouMean(key, known), "cb help config lists the keys")
+}
+
+// checkKind reports whether a flag takes a value of that kind. Texts must be
+// strings, so that 503 is not taken for a command, but what is written in
+// several ways on the command line may be written in several ways here.
+func checkKind(f *pflag.Flag, v config.Value) error {
+	want, fits := "", false
+	list := false
+	switch f.Value.(type) {
+	case count, factor, *verbosity:
+		want, fits = "a number", v.Kind == config.Integer || v.Kind == config.Float
+	case *truth:
+		want, fits = "true or false", v.Kind == config.Boolean
+	case duration, window, ratio, *size, *maxAge:
+		want, fits = "a number or a string", v.Kind <= config.Boolean
+	case *classify.Codes:
+		want, fits, list = "a number, a string or a list of them", v.Kind <= config.Integer, true
+	case *lines:
+		want, fits, list = "a string or a list of strings", v.Kind == config.String, true
+	default:
+		want, fits = "a string", v.Kind == config.String
+	}
+	if v.Kind == config.Array && list {
+		for _, item := range v.Items {
+			if item.Kind == config.Array {
+				return fmt.Errorf("must be %s, not a list of lists", want)
+			}
+			if err := checkKind(f, item); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if !fits {
+		return fmt.Errorf("must be %s, not %s", want, described(v))
+	}
+	if (f.Name == storeFlag) && !filepath.IsAbs(v.Text) && !strings.Contains(v.Text, "://") {
+		return fmt.Errorf("must be an absolute path or a URL, not %q: a run may start in any directory", v.Text)
+	}
+	return nil
+}
+
+// described says what a value is.
+func described(v config.Value) string {
+	switch v.Kind {
+	case config.String:
+		return fmt.Sprintf("the string %q", v.Text)
+	case config.Integer, config.Float:
+		return "the number " + v.Text
+	case config.Boolean:
+		return v.Text
+	case config.Date:
+		return "the date " + v.Text
+	case config.Array:
+		return "a list"
+	case config.Dict:
+		return "a table"
+	}
+	return "that"
+}
+
+// texts returns a value as a command line would have it.
+func texts(v config.Value) []string {
+	if v.Kind != config.Array {
+		return []string{v.Text}
+	}
+	values := make([]string, len(v.Items))
+	for i, item := range v.Items {
+		values[i] = item.Text
+	}
+	return values
+}
+
+// source names a line of a file in a message that has no room for its path.
+func source(file config.File, line int) string {
+	return fmt.Sprintf("%s:%d", filepath.Base(file.Path), line)
+}
