@@ -34,6 +34,7 @@ func sections() []section {
 		{"Fallback", []string{"fallback", "fallback-cached", "fallback-text", "fallback-on", "fallback-cache-limit"}},
 		{"Report", []string{
 			"quiet", "open-exit-code", "result-file", "on-open", "on-close", "on-half-open", "hook-limit",
+			"metrics-file",
 		}},
 	}
 }

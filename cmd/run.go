@@ -28,6 +28,7 @@ type runOptions struct {
 	openExitCode int
 	resultFile   string
 	hooks        notify.Hooks
+	metricsFile  string
 }
 
 // The words of --on-store-error.
@@ -79,6 +80,7 @@ circuit, its failure opens it again.
 	addRefusalFlags(fs, &opts.quiet, &opts.openExitCode)
 	fs.StringVar(&opts.resultFile, "result-file", "", "write what happened to this `FILE`, as JSON")
 	addHookFlags(fs, &opts.hooks)
+	fs.StringVar(&opts.metricsFile, "metrics-file", "", "write the metrics of all circuits to this `FILE`, for Prometheus")
 	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
 	completeChoices(c, "fallback-on", onRefused, onFailure, onAny)
 	return c

@@ -58,6 +58,7 @@ func (r *run) do(c *cobra.Command) error {
 	}
 	defer r.circuits.Close()
 	end := r.ended(r.guard().Run(r.signals.Context()))
+	r.writeMetrics()
 	r.report()
 	if end.code == 0 && end.signal == 0 {
 		return nil

@@ -25,13 +25,13 @@ type circuitStore interface {
 	// it with its age.
 	SaveOutput(name string, output []byte) error
 	Output(name string) (output []byte, age time.Duration, found bool, err error)
+	List() iter.Seq2[store.Entry, error]
 	io.Closer
 }
 
 // inventory is a store with all that it holds.
 type inventory interface {
 	circuitStore
-	List() iter.Seq2[store.Entry, error]
 	Names() ([]string, error)
 	Remove(ctx context.Context, name string, idle func(c breaker.Circuit, now time.Time) bool) (bool, error)
 	// Place says in messages where the store is.
@@ -119,5 +119,9 @@ func (s noStore) Read(string) (breaker.Circuit, time.Time, bool, error) {
 func (s noStore) SaveOutput(string, []byte) error { return s.err }
 
 func (s noStore) Output(string) ([]byte, time.Duration, bool, error) { return nil, 0, false, s.err }
+
+func (s noStore) List() iter.Seq2[store.Entry, error] {
+	return func(yield func(store.Entry, error) bool) { yield(store.Entry{}, s.err) }
+}
 
 func (s noStore) Close() error { return nil }
