@@ -1,7 +1,7 @@
 .PHONY: build test race lint fuzz mutants bench release
 
 build:
-	go build -trimpath -ldflags '-s -w' -o cb .
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o cb .
 
 test:
 	go test ./...

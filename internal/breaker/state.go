@@ -100,16 +100,20 @@ type Call struct {
 	Took    time.Duration // how long it ran
 }
 
-// MarshalText writes the call as one line, "INSTANT OUTCOME CODE DURATION":
-// a full window has a thousand of them, and people read them in the state file.
-func (c Call) MarshalText() ([]byte, error) {
-	text := c.At.UTC().AppendFormat(make([]byte, 0, 64), time.RFC3339Nano)
+// AppendText writes the call as one line, "INSTANT OUTCOME CODE DURATION": a
+// full window has a thousand of them, and people read them in the state file.
+// The error is always nil.
+func (c Call) AppendText(text []byte) ([]byte, error) {
+	text = c.At.UTC().AppendFormat(text, time.RFC3339Nano)
 	text = append(append(text, ' '), c.Outcome.String()...)
 	text = strconv.AppendInt(append(text, ' '), int64(c.Code), 10)
 	return append(append(text, ' '), c.Took.String()...), nil
 }
 
-// UnmarshalText reads what MarshalText writes.
+// MarshalText writes the line of AppendText.
+func (c Call) MarshalText() ([]byte, error) { return c.AppendText(make([]byte, 0, 64)) }
+
+// UnmarshalText reads what AppendText writes.
 func (c *Call) UnmarshalText(text []byte) error {
 	at, rest, _ := strings.Cut(string(text), " ")
 	outcome, rest, _ := strings.Cut(rest, " ")

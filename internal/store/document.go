@@ -38,6 +38,9 @@ type snapshot struct {
 // decode reads exactly one document and checks that it can be the circuit of
 // that name. Its error is ErrNewer or tells the damage.
 func decode(data []byte, name string) (snapshot, error) {
+	if doc, ok := quickDecode(data); ok && doc.Schema == schema {
+		return doc.check(name)
+	}
 	var doc document
 	if err := json.Unmarshal(data, &doc); err != nil || doc.Schema != schema {
 		return snapshot{}, explain(data, err)
@@ -66,6 +69,9 @@ func explain(data []byte, err error) error {
 // decodeToReplace is decode for a document that will be written again: it
 // notices fields that this version does not know.
 func decodeToReplace(data []byte, name string) (snapshot, error) {
+	if doc, ok := quickDecode(data); ok && doc.Schema == schema {
+		return doc.check(name)
+	}
 	var doc document
 	if err := decodeStrict(data, &doc); err == nil && doc.Schema == schema {
 		return doc.check(name)
@@ -111,8 +117,12 @@ func decodeName(data []byte) (string, error) {
 
 // encode writes the document of a circuit. Unknown fields of the snapshot that
 // it replaces are kept.
-func encode(name string, now Reading, c breaker.Circuit, old snapshot) ([]byte, error) {
-	data, err := marshal(document{Schema: schema, Name: name, Clock: now, Circuit: c})
+func encode(name string, now Reading, c breaker.Circuit, old snapshot) (data []byte, err error) {
+	doc := document{Schema: schema, Name: name, Clock: now, Circuit: c}
+	data, ok := quickEncode(doc)
+	if !ok {
+		data, err = marshal(doc)
+	}
 	if err == nil && old.unknown != nil {
 		data, err = keepUnknown(old.unknown, data)
 	}
@@ -124,12 +134,9 @@ func encode(name string, now Reading, c breaker.Circuit, old snapshot) ([]byte, 
 
 // sameCircuit reports whether two circuits would be stored alike.
 func sameCircuit(a, b breaker.Circuit) bool {
-	first, err := marshal(a)
-	if err != nil {
-		return false
-	}
-	second, err := marshal(b)
-	return err == nil && bytes.Equal(first, second)
+	first, ok := quickEncode(document{Circuit: a})
+	second, also := quickEncode(document{Circuit: b})
+	return ok && also && bytes.Equal(first, second)
 }
 
 // marshal writes JSON for people to read: reasons and names often have quotes

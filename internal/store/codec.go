@@ -1,0 +1,320 @@
+package store
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"cb/internal/breaker"
+)
+
+// codec reads or writes a document in the one layout that this version writes,
+// both by the same description of its fields (fields.go). encoding/json can do
+// that and more, but needs half a millisecond of every run to study our types.
+// So whatever this codec does not expect (a field of a later version, a file
+// that was edited by hand, damage) makes it give up, and encoding/json decides.
+type codec struct {
+	writing bool
+	text    []byte // what is read, or what has been written so far
+	at      int    // reading: where the next token is looked for
+	depth   int    // writing: of objects and lists
+	first   bool   // nothing stands before the next entry of its object or list
+	odd     bool   // it gave up
+}
+
+// quickDecode reads a document, or reports that encoding/json has to.
+func quickDecode(data []byte) (doc document, ok bool) {
+	c := codec{text: data}
+	c.open('{')
+	doc.fields(&c)
+	c.close('}')
+	return doc, !c.odd && c.next() == len(data)
+}
+
+// quickEncode writes what encoding/json would write with an indent of one, or
+// reports that it would not write this.
+func quickEncode(doc document) (data []byte, ok bool) {
+	c := codec{writing: true, text: make([]byte, 0, 4096)}
+	c.open('{')
+	doc.fields(&c)
+	c.close('}')
+	return append(c.text, '\n'), !c.odd
+}
+
+// field begins an entry of an object. Writing, it is there when present says
+// so; reading, when it is what comes next.
+func (c *codec) field(name string, present bool) bool {
+	if c.writing {
+		if present {
+			c.separate()
+			c.text = append(append(append(c.text, '"'), name...), `": `...)
+		}
+		return present
+	}
+	p := c.next()
+	if !c.first {
+		if p >= len(c.text) || c.text[p] != ',' {
+			return false
+		}
+		p = skipSpace(c.text, p+1)
+	}
+	end := p + len(name) + 2
+	if end > len(c.text) || c.text[p] != '"' || c.text[end-1] != '"' || string(c.text[p+1:end-1]) != name {
+		return false
+	}
+	c.at, c.first = end, false
+	c.expect(':')
+	return !c.odd
+}
+
+// entry begins an entry of a list, if there is one.
+func (c *codec) entry(present bool) bool {
+	if c.writing {
+		if present {
+			c.separate()
+		}
+		return present
+	}
+	p := c.next()
+	if c.odd || p >= len(c.text) || c.text[p] == ']' {
+		return false
+	}
+	if !c.first {
+		c.expect(',')
+	}
+	c.first = false
+	return !c.odd
+}
+
+// separate begins a line for the next entry.
+func (c *codec) separate() {
+	if !c.first {
+		c.text = append(c.text, ',')
+	}
+	c.first = false
+	c.indent()
+}
+
+func (c *codec) indent() {
+	c.text = append(c.text, '\n')
+	for range c.depth {
+		c.text = append(c.text, ' ')
+	}
+}
+
+func (c *codec) open(bracket byte) {
+	if c.writing {
+		c.text = append(c.text, bracket)
+		c.depth++
+	} else {
+		c.expect(bracket)
+	}
+	c.first = true
+}
+
+func (c *codec) close(bracket byte) {
+	if c.writing {
+		c.depth--
+		c.indent()
+		c.text = append(c.text, bracket)
+	} else {
+		c.odd = c.odd || c.first // empty: we do not write that
+		c.expect(bracket)
+	}
+	c.first = false
+}
+
+// next returns the position of the next token.
+func (c *codec) next() int { return skipSpace(c.text, c.at) }
+
+func skipSpace(text []byte, p int) int {
+	for p < len(text) && (text[p] == ' ' || text[p] == '\n' || text[p] == '\t' || text[p] == '\r') {
+		p++
+	}
+	return p
+}
+
+// expect takes one character.
+func (c *codec) expect(char byte) {
+	p := c.next()
+	if p >= len(c.text) || c.text[p] != char {
+		c.odd = true
+		return
+	}
+	c.at = p + 1
+}
+
+// word takes a literal or a number.
+func (c *codec) word() string {
+	p := c.next()
+	end := p
+	for end < len(c.text) && c.text[end] > ' ' && c.text[end] != ',' && c.text[end] != '}' && c.text[end] != ']' {
+		end++
+	}
+	c.at = end
+	return string(c.text[p:end])
+}
+
+// quoted takes a string that needs no unescaping.
+func (c *codec) quoted() []byte {
+	c.expect('"')
+	if c.odd {
+		return nil
+	}
+	length := bytes.IndexByte(c.text[c.at:], '"')
+	if length < 0 {
+		c.odd = true
+		return nil
+	}
+	text := c.text[c.at : c.at+length]
+	c.at += length + 1
+	for _, b := range text {
+		c.odd = c.odd || b == '\\' || b < ' '
+	}
+	c.odd = c.odd || !utf8.Valid(text)
+	return text
+}
+
+// quote writes a string that needs no escaping, or leaves it to encoding/json.
+func (c *codec) quote(text string) {
+	for i := range len(text) {
+		if b := text[i]; b < ' ' || b == '"' || b == '\\' || b >= utf8.RuneSelf {
+			whole, err := marshal(text)
+			c.odd = c.odd || err != nil
+			c.text = append(c.text, bytes.TrimSuffix(whole, []byte("\n"))...)
+			return
+		}
+	}
+	c.text = append(append(append(c.text, '"'), text...), '"')
+}
+
+// object describes a field that is an object.
+func (c *codec) object(name string, present bool, fields func(*codec)) {
+	if c.field(name, present) {
+		c.open('{')
+		fields(c)
+		c.close('}')
+	}
+}
+
+// list describes a field that is a list; an empty one is left out.
+func list[T any](c *codec, name string, entries *[]T, describe func(*codec, *T)) {
+	if !c.field(name, len(*entries) > 0) {
+		return
+	}
+	c.open('[')
+	for i := 0; c.entry(i < len(*entries)); i++ {
+		if !c.writing {
+			var entry T
+			*entries = append(*entries, entry)
+		}
+		describe(c, &(*entries)[i])
+	}
+	c.close(']')
+}
+
+// Whether a field of the value zero is written.
+const (
+	omitZero = true
+	keepZero = false
+)
+
+// number describes a field that is a whole number.
+func number[T ~int | ~int64 | ~uint64](c *codec, name string, n *T, omit bool) {
+	switch {
+	case !c.field(name, !omit || *n != 0):
+	case c.writing:
+		c.text = strconv.AppendInt(c.text, int64(*n), 10)
+	default:
+		word := c.word()
+		read, err := strconv.ParseInt(word, 10, 64)
+		*n = T(read)
+		c.odd = c.odd || err != nil || int64(*n) != read || *n < 0 && read > 0 || strconv.FormatInt(read, 10) != word
+	}
+}
+
+// text describes a field that is a string.
+func text[T ~string](c *codec, name string, s *T, omit bool) {
+	switch {
+	case !c.field(name, !omit || *s != ""):
+	case c.writing:
+		c.quote(string(*s))
+	default:
+		*s = T(c.quoted())
+	}
+}
+
+// instant describes a field that is a time.
+func instant(c *codec, name string, t *time.Time, omit bool) {
+	switch {
+	case !c.field(name, !omit || !t.IsZero()):
+	case c.writing:
+		c.text = append(t.AppendFormat(append(c.text, '"'), time.RFC3339Nano), '"')
+		c.odd = c.odd || t.Year() < 0 || t.Year() > 9999 // RFC 3339 cannot say it
+	default:
+		written := string(c.quoted())
+		read, err := time.Parse(time.RFC3339Nano, written)
+		*t = read
+		c.odd = c.odd || err != nil || read.Format(time.RFC3339Nano) != written
+	}
+}
+
+// float describes a field that is a number, 0 when it is left out.
+func float(c *codec, name string, f *float64) {
+	switch {
+	case !c.field(name, *f != 0):
+	case c.writing:
+		c.text = strconv.AppendFloat(c.text, *f, 'f', -1, 64)
+		c.odd = c.odd || !(*f > 1e-6 && *f < 1e21) // written otherwise, or not a number
+	default:
+		word := c.word()
+		read, err := strconv.ParseFloat(word, 64)
+		*f = read
+		c.odd = c.odd || err != nil || strconv.FormatFloat(read, 'f', -1, 64) != word
+	}
+}
+
+// flag describes a field that is there when it is true.
+func flag(c *codec, name string, b *bool) {
+	switch {
+	case !c.field(name, *b):
+	case c.writing:
+		c.text = append(c.text, "true"...)
+	default:
+		*b = c.word() == "true"
+		c.odd = c.odd || !*b
+	}
+}
+
+// state describes a field that is the word for a state.
+func state(c *codec, name string, s *breaker.State) {
+	switch {
+	case !c.field(name, true):
+	case c.writing:
+		c.quote(s.String())
+	default:
+		c.odd = s.UnmarshalText(c.quoted()) != nil || c.odd
+	}
+}
+
+// call describes one kept outcome, which is a line of words.
+func call(c *codec, one *breaker.Call) {
+	if c.writing {
+		c.text, _ = one.AppendText(append(c.text, '"'))
+		c.text = append(c.text, '"')
+		return
+	}
+	c.odd = one.UnmarshalText(c.quoted()) != nil || c.odd
+}
+
+// optionalCall describes a field that is a call, or left out.
+func optionalCall(c *codec, name string, one **breaker.Call) {
+	if !c.field(name, *one != nil) {
+		return
+	}
+	if !c.writing {
+		*one = &breaker.Call{}
+	}
+	call(c, *one)
+}
