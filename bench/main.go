@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command bench measures cb beside what people would use instead, pairwise in one run, and prints one table of ratios.
 package main
 
