@@ -73,8 +73,8 @@ code 75, and after a timeout one run is let through to probe.`,
 		&cobra.Group{ID: groupMore, Title: "More"},
 		&cobra.Group{ID: groupTopics, Title: "Topics (cb help TOPIC)"},
 	)
-	root.AddCommand(newRun(env), newCheck(env), newAcquire(env), newRecord(env), newStatus(env), newHistory(env), newMetrics(env),
-		newReset(env), newTrip(env), newHold(env), newDisable(env), newEnable(env), newPrune(env))
+	root.AddCommand(newRun(env), newCheck(env), newAcquire(env), newRecord(env), newStatus(env), newHistory(env), newConfig(env),
+		newMetrics(env), newReset(env), newTrip(env), newHold(env), newDisable(env), newEnable(env), newPrune(env))
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommandGroupID(groupMore)
 	root.SetCompletionCommandGroupID(groupMore)

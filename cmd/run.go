@@ -37,8 +37,9 @@ const (
 	storeErrorRefuse = "refuse"
 )
 
-func newRun(env *Env) *cobra.Command {
-	opts := &runOptions{
+// newRunOptions returns the defaults.
+func newRunOptions() *runOptions {
+	return &runOptions{
 		policy:       breaker.Default(),
 		onStoreError: storeErrorRun,
 		killAfter:    10 * time.Second,
@@ -46,6 +47,10 @@ func newRun(env *Env) *cobra.Command {
 		openExitCode: exitRefused,
 		hooks:        newHooks(),
 	}
+}
+
+func newRun(env *Env) *cobra.Command {
+	opts := newRunOptions()
 	c := &cobra.Command{
 		Use:   "run [flags] --name NAME [--] COMMAND [ARG...]",
 		Short: "Run a command through a circuit",
@@ -68,22 +73,25 @@ circuit, its failure opens it again.
 			return r.do(c)
 		},
 	}
-	fs := c.Flags()
-	fs.SetInterspersed(false) // everything after COMMAND belongs to it
-	fs.SortFlags = false
-	fs.StringVar(&opts.name, "name", "", "the circuit's `NAME` (required)")
-	addStoreErrorFlag(fs, &opts.onStoreError)
-	addTripFlags(fs, &opts.policy, &opts.rules.SlowAfter)
-	addRecoverFlags(fs, &opts.policy)
-	opts.addCommandFlags(fs)
-	opts.fallback.addFlags(fs)
-	addRefusalFlags(fs, &opts.quiet, &opts.openExitCode)
-	fs.StringVar(&opts.resultFile, "result-file", "", "write what happened to this `FILE`, as JSON")
-	addHookFlags(fs, &opts.hooks)
-	fs.StringVar(&opts.metricsFile, "metrics-file", "", "write the metrics of all circuits to this `FILE`, for Prometheus")
+	c.Flags().SetInterspersed(false) // everything after COMMAND belongs to it
+	opts.addFlags(c.Flags())
 	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
 	completeChoices(c, "fallback-on", onRefused, onFailure, onAny)
 	return c
+}
+
+func (o *runOptions) addFlags(fs *pflag.FlagSet) {
+	fs.SortFlags = false
+	fs.StringVar(&o.name, "name", "", "the circuit's `NAME` (required)")
+	addStoreErrorFlag(fs, &o.onStoreError)
+	addTripFlags(fs, &o.policy, &o.rules.SlowAfter)
+	addRecoverFlags(fs, &o.policy)
+	o.addCommandFlags(fs)
+	o.fallback.addFlags(fs)
+	addRefusalFlags(fs, &o.quiet, &o.openExitCode)
+	fs.StringVar(&o.resultFile, "result-file", "", "write what happened to this `FILE`, as JSON")
+	addHookFlags(fs, &o.hooks)
+	fs.StringVar(&o.metricsFile, "metrics-file", "", "write the metrics of all circuits to this `FILE`, for Prometheus")
 }
 
 func addStoreErrorFlag(fs *pflag.FlagSet, word *string) {
@@ -122,17 +130,25 @@ func (o *runOptions) validate(fs *pflag.FlagSet, args []string) error {
 	case len(args) > 0 && args[0] == "":
 		return wrong("", "the command to run is an empty word")
 	}
+	return o.validateRules(fs)
+}
+
+// validateRules finds rules that cannot stand beside each other.
+func (o *runOptions) validateRules(fs *pflag.FlagSet) error {
 	lists := []struct {
 		flag  string
 		codes classify.Codes
 	}{{"success-codes", o.rules.Success}, {"ignore-codes", o.rules.Ignore}, {"failure-codes", o.rules.Failure}}
 	for i, a := range lists {
 		if a.flag != "success-codes" && a.codes.Has(0) {
-			return wrong("", "--%s: 0 is always a success", a.flag)
+			return &usageError{err: fmt.Errorf("--%s: 0 is always a success", a.flag)}
 		}
 		for _, b := range lists[i+1:] {
 			if code, shared := a.codes.Shared(b.codes); shared {
-				return wrong("a code can mean one thing only", "--%s and --%s both name %d", a.flag, b.flag, code)
+				return &usageError{
+					err:  fmt.Errorf("--%s and --%s both name %d", a.flag, b.flag, code),
+					hint: "a code can mean one thing only",
+				}
 			}
 		}
 	}

@@ -20,8 +20,14 @@ type count struct {
 	least, most int
 }
 
-func (v count) Type() string   { return "N" }
-func (v count) String() string { return strconv.Itoa(*v.n) }
+func (v count) Type() string { return "N" }
+
+func (v count) String() string {
+	if *v.n < v.least {
+		return "" // off
+	}
+	return strconv.Itoa(*v.n)
+}
 
 func (v count) Set(text string) error {
 	n, err := strconv.Atoi(text)

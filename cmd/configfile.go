@@ -58,8 +58,7 @@ func (env *Env) checkConfiguration(file config.File) error {
 			return wrong(table.Line, err, "")
 		}
 	}
-	flags := newRun(env).Flags()
-	addStoreFlag(flags)
+	flags := newConfigurable(newRunOptions())
 	for _, s := range file.Settings {
 		if err := checkKey(flags, s); err != nil {
 			return wrong(s.Line, fmt.Errorf("%s: %w", s.Key, err), keyHint(flags, s.Key))
@@ -75,6 +74,14 @@ func (env *Env) checkConfiguration(file config.File) error {
 		}
 	}
 	return nil
+}
+
+// newConfigurable returns the flags that have keys, and some that have none.
+func newConfigurable(opts *runOptions) *pflag.FlagSet {
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addStoreFlag(fs)
+	opts.addFlags(fs)
+	return fs
 }
 
 // checkKey reports whether a key can stand where it does.
@@ -138,8 +145,8 @@ func checkKind(f *pflag.Flag, v config.Value) error {
 	if !fits {
 		return fmt.Errorf("must be %s, not %s", want, described(v))
 	}
-	if (f.Name == storeFlag) && !filepath.IsAbs(v.Text) && !strings.Contains(v.Text, "://") {
-		return fmt.Errorf("must be an absolute path or a URL, not %q: a run may start in any directory", v.Text)
+	if f.Name == storeFlag && !filepath.IsAbs(v.Text) && !strings.Contains(v.Text, "://") {
+		return errors.New("must be an absolute path or a URL, as a run may start in any directory")
 	}
 	return nil
 }

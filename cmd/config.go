@@ -1,0 +1,204 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cb/internal/config"
+	"cb/internal/place"
+	"cb/internal/render"
+)
+
+func newConfig(env *Env) *cobra.Command {
+	json := false
+	c := &cobra.Command{
+		Use:   "config [NAME]",
+		Short: "Show what the runs of a circuit go by, and where that is said",
+		Long: `Show the value that each flag of cb run has for a circuit when the command line
+does not say, and where it comes from: a line of the configuration file, an
+environment variable, or the default. Without a name: for a circuit that has no
+table. Passwords in URLs are not shown. cb help config tells how to write the
+file.`,
+		Example: `  cb config deploy-api
+  cb config deploy-api --json | jq -r '.settings[] | select(.from != "default") | .flag'`,
+		GroupID:           groupLook,
+		Args:              atMostOneName,
+		ValidArgsFunction: env.completeConfigured,
+		RunE: func(c *cobra.Command, args []string) error {
+			return env.config(c, strings.Join(args, ""), json)
+		},
+	}
+	c.Flags().BoolVar(&json, "json", false, "an object of the documented schema")
+	return c
+}
+
+// atMostOneName demands a valid name or none.
+func atMostOneName(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return &usageError{err: fmt.Errorf("%s takes one name, not %d", c.Name(), len(args)), hint: "cb " + c.Use}
+	}
+	return checkNames(args)
+}
+
+func (env *Env) config(c *cobra.Command, name string, json bool) error {
+	opts := newRunOptions()
+	fs := newConfigurable(opts)
+	given, err := env.configure(fs, name)
+	if err != nil {
+		return err
+	}
+	file, err := env.configuration()
+	if err != nil {
+		return err
+	}
+	wrong := given.explain(opts.validateRules(fs))
+	shown := render.Settings{File: file.Path, Exists: file.Found, Circuit: name, Circuits: circuitsOf(file)}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if configurable(f.Name) {
+			shown.Settings = append(shown.Settings, given.shown(f))
+		}
+	})
+	env.showStorePlace(c.Flags(), &shown.Settings[0])
+	if json {
+		err = shown.WriteJSON(env.Stdout)
+	} else if _, err = fmt.Fprintln(env.Stdout, render.Safe(about(shown))); err == nil {
+		err = shown.Write(env.Stdout, env.style())
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // render says what it was doing
+	}
+	env.warnOfNearTwins()
+	return wrong
+}
+
+// about says where the settings were looked for.
+func about(s render.Settings) string {
+	switch {
+	case s.File == "":
+		return "no configuration: there is no home directory to look in"
+	case !s.Exists:
+		return "no configuration: there is no " + s.File
+	case s.Circuit == "" && len(s.Circuits) == 0:
+		return s.File
+	case s.Circuit == "":
+		return fmt.Sprintf("%s, with tables for %s", s.File, strings.Join(s.Circuits, ", "))
+	case slices.Contains(s.Circuits, s.Circuit):
+		return fmt.Sprintf("%s, with a table for %s", s.File, s.Circuit)
+	}
+	text := fmt.Sprintf("%s, without a table for %s", s.File, s.Circuit)
+	if near := didYouMean(s.Circuit, s.Circuits); near != "" {
+		text += "; " + near
+	}
+	return text
+}
+
+func circuitsOf(file config.File) []string {
+	names := make([]string, len(file.Circuits))
+	for i, table := range file.Circuits {
+		names[i] = table.Circuit
+	}
+	return names
+}
+
+// shown returns the value of a flag, whose FlagSet the settings were applied
+// to, for people.
+func (s settings) shown(f *pflag.Flag) render.Setting {
+	given := s[f.Name]
+	shown := render.Setting{Flag: f.Name, From: "default", Short: "default"}
+	switch given.level {
+	case fromDefaults, fromCircuit:
+		shown.From, shown.Source, shown.Short = "config", given.place, given.source
+	case fromEnvironment:
+		shown.From, shown.Source, shown.Short = "environment", given.place, given.source
+	case byDefault, fromFlag:
+	}
+	list, isList := f.Value.(*lines)
+	switch text := f.Value.String(); {
+	case isList:
+		shown.List, shown.Values = true, slices.Clone(*list)
+	case text != "":
+		shown.Values = []string{text}
+	}
+	for i, value := range shown.Values {
+		shown.Values[i] = withoutPassword(value)
+	}
+	return shown
+}
+
+// showStorePlace completes the setting of the store, which no flag is set to.
+func (env *Env) showStorePlace(fs *pflag.FlagSet, shown *render.Setting) {
+	path, source, err := env.storePlace(fs)
+	if path == "" && err == nil {
+		path, err = place.State(env.getenv)
+	}
+	if err != nil {
+		return
+	}
+	shown.Values = []string{withoutPassword(path)}
+	if source == "--"+storeFlag {
+		*shown = render.Setting{Flag: storeFlag, Values: shown.Values, From: "flag", Source: source, Short: source}
+	}
+}
+
+// withoutPassword hides the passwords of the URLs in a text.
+func withoutPassword(text string) string {
+	var safe strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "://")
+		safe.WriteString(before)
+		if !found {
+			return safe.String()
+		}
+		safe.WriteString("://")
+		end := strings.IndexAny(rest, "/?# \t\n\"'")
+		if end < 0 {
+			end = len(rest)
+		}
+		if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
+			user, _, secret := strings.Cut(rest[:at], ":")
+			if secret {
+				user += ":***"
+			}
+			safe.WriteString(user)
+			rest = rest[at:]
+		}
+		text = rest
+	}
+}
+
+// warnOfNearTwins tells of variables that look like a twin and set nothing.
+func (env *Env) warnOfNearTwins() {
+	for _, entry := range env.Environ {
+		variable, _, _ := strings.Cut(entry, "=")
+		_, isTwin := twinOf(variable)
+		if isTwin || variable == configVariable || !strings.HasPrefix(variable, "CB_") {
+			continue
+		}
+		for _, section := range sections() {
+			for _, flag := range section.flags {
+				if configurable(flag) && editDistance(variable, twin(flag)) <= 2 {
+					env.warn(fmt.Sprintf("%s sets nothing; did you mean %s?", variable, twin(flag)))
+				}
+			}
+		}
+	}
+}
+
+// completeConfigured offers the names of the store and of the configuration.
+func (env *Env) completeConfigured(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names, _ := env.completeNames(c, args, word)
+	file, err := env.configuration()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names = append(names, circuitsOf(file)...)
+	slices.Sort(names)
+	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
+}
