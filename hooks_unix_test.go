@@ -82,3 +82,18 @@ func TestInterruptedHookBeforeTheProbe(t *testing.T) {
 		t.Errorf("the probe's slot is not free: %v\n%s", err, out)
 	}
 }
+
+func TestInterruptedHookStopsManualCommands(t *testing.T) {
+	f := newFleet(t)
+	if out, err := f.cb("trip", "a", "b").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Setenv("CB_ON_CLOSE", "echo >>hooked; exec sleep 60")
+	end, stderr := f.interrupted("reset", "--all")
+	if !end.Signaled() || end.Signal() != syscall.SIGINT || !strings.Contains(stderr, "a closed") {
+		t.Errorf("ended with %v\n%s", end, stderr)
+	}
+	if a, b := f.status("a").State, f.status("b").State; a != "closed" || b != "open" {
+		t.Errorf("a is %s and b is %s, want closed and open", a, b)
+	}
+}

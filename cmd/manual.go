@@ -121,15 +121,22 @@ func (env *Env) manual(c *cobra.Command, m manual, opts *manualOptions, args []s
 			env.say(fmt.Sprintf("nothing to %s: no circuit is called %q in %s", c.Name(), name, circuits.Place()))
 			continue
 		}
-		told, err := env.apply(c, circuits, name, m, opts)
+		hooks, err := env.hooksOf(name)
+		if err != nil {
+			return err
+		}
+		did, err := env.apply(c, circuits, name, m, opts)
 		switch {
 		case err != nil:
 			env.say(fmt.Sprintf("cannot save %s (%s); it is as it was", name, store.Cause(err)))
 			failed = true
-		case told.changed || given(name):
-			env.say(told.text)
+		case did.changed || given(name):
+			env.say(did.text)
 		default:
 			unchanged++
+		}
+		if stopped := env.runHooks(name, hooks, did.before, did.after); stopped != 0 {
+			return &exit{code: 128 + int(stopped), signal: stopped} // the rest is left as it was
 		}
 	}
 	if unchanged > 0 {
@@ -141,18 +148,24 @@ func (env *Env) manual(c *cobra.Command, m manual, opts *manualOptions, args []s
 	return nil
 }
 
-func (env *Env) apply(c *cobra.Command, circuits inventory, name string, m manual, opts *manualOptions) (told, error) {
-	var before, after breaker.Circuit
+// applied is what a manual command did to one circuit.
+type applied struct {
+	told
+	before, after breaker.Circuit
+}
+
+func (env *Env) apply(c *cobra.Command, circuits inventory, name string, m manual, opts *manualOptions) (did applied, err error) {
 	order := breaker.Order{By: env.user(), Reason: opts.reason, For: opts.length, Seed: env.Seed()}
-	err := circuits.Update(c.Context(), name, func(circuit breaker.Circuit, now time.Time) (breaker.Circuit, error) {
+	err = circuits.Update(c.Context(), name, func(circuit breaker.Circuit, now time.Time) (breaker.Circuit, error) {
 		order.At = now
-		before, after = circuit.At(now, order.Seed), m.change(circuit, order)
-		return after, nil
+		did.before, did.after = circuit.At(now, order.Seed), m.change(circuit, order)
+		return did.after, nil
 	})
 	if err != nil {
-		return told{}, err //nolint:wrapcheck // manual says what it was doing
+		return applied{}, err //nolint:wrapcheck // manual says what it was doing
 	}
-	return m.tell(name, before, after, order.At), nil
+	did.told = m.tell(name, did.before, did.after, order.At)
+	return did, nil
 }
 
 // selected returns the names that a manual command is for: names as they are,

@@ -56,15 +56,12 @@ type point struct {
 func families() []family {
 	return []family{
 		{"cb_circuit_state", "gauge", "Whether this is what holds for the circuit now.", statePoints},
-		{"cb_circuit_open_until_timestamp_seconds", "gauge", "When an open circuit will let a probe through.",
-			func(s Sample) []point { return instantPoint(s.retryAt) }},
-		{"cb_circuit_consecutive_failures", "gauge", "Failures in a row while closed.",
-			func(s Sample) []point { return []point{{value: float64(s.streak)}} }},
+		{"cb_circuit_open_until_timestamp_seconds", "gauge", "When an open circuit will let a probe through.", untilPoint},
+		{"cb_circuit_consecutive_failures", "gauge", "Failures in a row while closed.", streakPoint},
 		{"cb_runs_total", "counter", "Runs by result; refused ones were not started.", runPoints},
 		{"cb_transitions_total", "counter", "Transitions by the state or override that was entered.", transitionPoints},
 		{"cb_last_run_duration_seconds", "gauge", "How long the last run that counted took.", durationPoint},
-		{"cb_last_run_timestamp_seconds", "gauge", "When the last run that counted ended.",
-			func(s Sample) []point { return instantPoint(s.lastAt) }},
+		{"cb_last_run_timestamp_seconds", "gauge", "When the last run that counted ended.", lastPoint},
 	}
 }
 
@@ -102,6 +99,10 @@ func counts(label string, words []string, values ...int) []point {
 	}
 	return points
 }
+
+func streakPoint(s Sample) []point { return []point{{value: float64(s.streak)}} }
+func untilPoint(s Sample) []point  { return instantPoint(s.retryAt) }
+func lastPoint(s Sample) []point   { return instantPoint(s.lastAt) }
 
 func instantPoint(micros int64) []point {
 	if micros == 0 {
