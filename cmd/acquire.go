@@ -41,7 +41,7 @@ given here are part of the permit. A probe that is not recorded within
   ./deploy.sh; cb record "$permit" --exit-code $?`,
 		GroupID:           groupRun,
 		Args:              oneName,
-		ValidArgsFunction: env.completeNames,
+		ValidArgsFunction: atMost(1, env.completeNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			return env.acquire(c, opts, args[0])
 		},
@@ -53,7 +53,6 @@ given here are part of the permit. A probe that is not recorded within
 	addRecoverFlags(fs, &opts.policy)
 	addRefusalFlags(fs, &opts.quiet, &opts.openExitCode)
 	addHookFlags(fs, &opts.hooks)
-	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
 	return c
 }
 

@@ -35,31 +35,3 @@ func checkNames(names []string) error {
 	}
 	return nil
 }
-
-// completeNames offers the names of the store.
-func (env *Env) completeNames(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	circuits, err := env.openStore(c)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	names, err := circuits.Names()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	given := make(map[string]bool, len(args))
-	for _, name := range args {
-		given[name] = true
-	}
-	offered := names[:0]
-	for _, name := range names {
-		if !given[name] {
-			offered = append(offered, name)
-		}
-	}
-	return offered, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeChoices offers the words of a flag.
-func completeChoices(c *cobra.Command, flag string, words ...string) {
-	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-}

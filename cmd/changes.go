@@ -119,10 +119,7 @@ func circuitsWere(n int) string {
 // shellWord quotes a name where a shell would need that, so that a command in
 // a message can be copied.
 func shellWord(name string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r > 0x7f || strings.ContainsRune("@%+=:,./_-", r)
-	}
-	if strings.IndexFunc(name, func(r rune) bool { return !plain(r) }) < 0 && !strings.HasPrefix(name, "-") {
+	if strings.IndexFunc(name, func(r rune) bool { return !plainInShell(r) }) < 0 && !strings.HasPrefix(name, "-") {
 		return name
 	}
 	word := "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
@@ -130,4 +127,10 @@ func shellWord(name string) string {
 		return "-- " + word
 	}
 	return word
+}
+
+// plainInShell reports whether a shell takes a character for nothing but itself.
+func plainInShell(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r > 0x7f ||
+		strings.ContainsRune("@%+=:,./_-", r)
 }

@@ -28,7 +28,7 @@ never seen is a closed circuit.`,
   ExecCondition=cb check backup`,
 		GroupID:           groupRun,
 		Args:              oneName,
-		ValidArgsFunction: env.completeNames,
+		ValidArgsFunction: atMost(1, env.completeNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			if _, err := env.configure(c.Flags(), args[0]); err != nil {
 				return err
@@ -38,7 +38,6 @@ never seen is a closed circuit.`,
 	}
 	addStoreErrorFlag(c.Flags(), &opts.onStoreError)
 	addQuietFlag(c.Flags(), &opts.quiet, "no line, only the exit code")
-	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
 	return c
 }
 

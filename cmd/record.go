@@ -48,7 +48,6 @@ code is 0, so that a step that always runs does not fail.`,
 	addStoreErrorFlag(fs, &opts.onStoreError)
 	addQuietFlag(fs, &opts.quiet, "no line for a re-open; -qq: none for a transition either")
 	addHookFlags(fs, &opts.hooks)
-	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
 	return c
 }
 
@@ -56,6 +55,9 @@ code is 0, so that a step that always runs does not fail.`,
 func (env *Env) completeRecord(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return env.completeNames(c, args, word)
+	}
+	if len(args) > 1 || c.Flags().Changed("exit-code") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return []string{"success", "failure", "ignored"}, cobra.ShellCompDirectiveNoFileComp
 }

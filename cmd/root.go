@@ -47,12 +47,11 @@ code 75, and after a timeout one run is let through to probe.`,
 		Example: `  cb run --name deploy-api --threshold 3 --timeout 30s -- curl -fsS https://api.example.com/deploy
   cb status
   cb reset deploy-api`,
-		Version:           env.Version,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
-		Args:              unknownCommand,
-		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		Version:       env.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          unknownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
@@ -74,10 +73,12 @@ code 75, and after a timeout one run is let through to probe.`,
 		&cobra.Group{ID: groupTopics, Title: "Topics (cb help TOPIC)"},
 	)
 	root.AddCommand(newRun(env), newCheck(env), newAcquire(env), newRecord(env), newStatus(env), newHistory(env), newConfig(env),
-		newMetrics(env), newReset(env), newTrip(env), newHold(env), newDisable(env), newEnable(env), newPrune(env))
+		newMetrics(env), newReset(env), newTrip(env), newHold(env), newDisable(env), newEnable(env), newPrune(env), newCompletion(env))
 	root.AddCommand(newTopics()...)
-	root.SetHelpCommandGroupID(groupMore)
-	root.SetCompletionCommandGroupID(groupMore)
+	root.SetHelpCommand(newHelp())
+	if len(env.Args) > 0 && strings.HasPrefix(env.Args[0], cobra.ShellCompRequestCmd) {
+		env.completeFlags(root)
+	}
 	return root
 }
 

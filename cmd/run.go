@@ -66,7 +66,7 @@ circuit, its failure opens it again.
   cb run --name report -c 'psql -f report.sql | gzip > report.gz'`,
 		GroupID:           groupRun,
 		Args:              cobra.ArbitraryArgs, // the command's
-		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
+		ValidArgsFunction: env.completeCommand,
 		RunE: func(c *cobra.Command, args []string) error {
 			// Not closed: until the process ends a closed stderr must not kill it.
 			r := &run{env: env, opts: opts, args: args, signals: process.Catch()}
@@ -75,8 +75,6 @@ circuit, its failure opens it again.
 	}
 	c.Flags().SetInterspersed(false) // everything after COMMAND belongs to it
 	opts.addFlags(c.Flags())
-	completeChoices(c, "on-store-error", storeErrorRun, storeErrorRefuse)
-	completeChoices(c, "fallback-on", onRefused, onFailure, onAny)
 	return c
 }
 

@@ -56,7 +56,7 @@ lose their middle.`,
 	fs.BoolVar(&opts.exitCode, "exit-code", false, "exit with 0 when all shown are closed, else 75")
 	fs.Var(duration{&opts.watch}, "watch", "look again and again, every 2s or D; q or ^C ends it")
 	fs.Lookup("watch").NoOptDefVal = "2s"
-	completeChoices(c, "state", stateWords()...)
+	completeList(c, "state", stateWords()...)
 	return c
 }
 

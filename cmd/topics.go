@@ -25,6 +25,42 @@ func newTopics() []*cobra.Command {
 	}
 }
 
+// newHelp is cobra's own command, but knows the topics and fails at what it
+// does not know.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		GroupID: groupMore,
+		Use:     "help [COMMAND|TOPIC]",
+		Short:   "Explain a command or a topic",
+		Long:    "Explain a command or a topic: all that cb knows of it.",
+		Example: `  cb help run
+  cb help states`,
+		Args: cobra.ArbitraryArgs, // checked below, with a hint
+		ValidArgsFunction: atMost(1, func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+			var offered []string
+			for _, sub := range c.Root().Commands() {
+				if beginsWith(sub.Name(), word) && !sub.Hidden {
+					offered = append(offered, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return offered, cobra.ShellCompDirectiveNoFileComp
+		}),
+		RunE: func(c *cobra.Command, args []string) error {
+			about := c.Root()
+			for _, arg := range args {
+				sub, _, err := about.Find([]string{arg})
+				if err != nil || sub == about {
+					return unknownCommand(about, []string{arg})
+				}
+				about = sub
+			}
+			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+	}
+}
+
 func exitCodesText() string {
 	var text strings.Builder
 	text.WriteString("Exit codes of cb run:\n\n")
