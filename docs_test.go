@@ -53,7 +53,7 @@ func commands(kind, block string) []string {
 
 func runDoc(t *testing.T, script string) {
 	dir := t.TempDir()
-	for _, name := range []string{"fetch-rates", "dump-db", "upload-dump", "deploy.sh", "build.sh", "fetch-page", "curl", "restic"} {
+	for _, name := range []string{"fetch-rates", "dump-db", "upload-dump", "deploy.sh", "build.sh", "fetch-page", "curl", "restic", "mail"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho '{}'\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
