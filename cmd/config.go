@@ -17,12 +17,8 @@ func newConfig(env *Env) *cobra.Command {
 	json := false
 	c := &cobra.Command{
 		Use:   "config [NAME]",
-		Short: "Show what the runs of a circuit go by, and where that is said",
-		Long: `Show the value that each flag of cb run has for a circuit when the command line
-does not say, and where it comes from: a line of the configuration file, an
-environment variable, or the default. Without a name: for a circuit that has no
-table. Passwords in URLs are not shown. cb help config tells how to write the
-file.`,
+		Short: "Show what the runs of a circuit go by, and how to configure it",
+		Long:  configText,
 		Example: `  cb config deploy-api
   cb config deploy-api --json | jq -r '.settings[] | select(.from != "default") | .flag'`,
 		GroupID:           groupLook,
@@ -33,7 +29,7 @@ file.`,
 		},
 	}
 	c.Flags().BoolVar(&json, "json", false, "an object of the documented schema")
-	return c
+	return withTable(c, writeKeys)
 }
 
 // atMostOneName demands a valid name or none.

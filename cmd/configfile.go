@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -64,7 +65,7 @@ func (env *Env) checkConfiguration(file config.File) error {
 			return wrong(s.Line, fmt.Errorf("%s: %w", s.Key, err), keyHint(flags, s.Key))
 		}
 		f := flags.Lookup(s.Key)
-		if err := checkKind(f, s.Value); err != nil {
+		if err := kindOf(f).check(s.Value); err != nil {
 			return wrong(s.Line, fmt.Errorf("%s: %w", s.Key, err), "")
 		}
 		for _, text := range texts(s.Value) {
@@ -89,6 +90,8 @@ func checkKey(flags *pflag.FlagSet, s config.Setting) error {
 	switch {
 	case configurable(s.Key) && s.Key == storeFlag && s.Circuit != "":
 		return errors.New("belongs in [defaults]: all commands must find the same circuits")
+	case isPlace(s.Key) && s.Value.Kind == config.String && !filepath.IsAbs(s.Value.Text) && !strings.Contains(s.Value.Text, "://"):
+		return errors.New("must be an absolute path, as a run may start in any directory")
 	case configurable(s.Key) && flags.Lookup(s.Key) != nil:
 		return nil
 	case whyNot(s.Key) != "":
@@ -96,6 +99,9 @@ func checkKey(flags *pflag.FlagSet, s config.Setting) error {
 	}
 	return errors.New("unknown key")
 }
+
+// isPlace reports whether a flag names a place.
+func isPlace(flag string) bool { return flag == storeFlag || flag == "metrics-file" }
 
 // keyHint names the key that was meant.
 func keyHint(flags *pflag.FlagSet, key string) string {
@@ -111,42 +117,52 @@ func keyHint(flags *pflag.FlagSet, key string) string {
 	return orElse(didYouMean(key, known), "cb help config lists the keys")
 }
 
-// checkKind reports whether a flag takes a value of that kind. Texts must be
-// strings, so that 503 is not taken for a command, but what is written in
-// several ways on the command line may be written in several ways here.
-func checkKind(f *pflag.Flag, v config.Value) error {
-	want, fits := "", false
-	list := false
-	switch f.Value.(type) {
-	case count, factor, *verbosity:
-		want, fits = "a number", v.Kind == config.Integer || v.Kind == config.Float
+// kind is what a flag can be set to in a file.
+type kind struct {
+	words string
+	takes []config.Kind
+	list  bool // also a list of these
+}
+
+// kindOf returns the kind of a flag. Texts must be strings, so that 503 is not
+// taken for a command, but what is written in several ways on the command line
+// may be written in several ways here.
+func kindOf(f *pflag.Flag) kind {
+	switch v := f.Value.(type) {
+	case choice:
+		return kind{words: strings.Join(v.words, " or "), takes: []config.Kind{config.String}}
+	case count, *verbosity:
+		return kind{words: "a whole number", takes: []config.Kind{config.Integer}}
+	case factor:
+		return kind{words: "a number", takes: []config.Kind{config.Integer, config.Float}}
 	case *truth:
-		want, fits = "true or false", v.Kind == config.Boolean
-	case duration, window, ratio, *size, *maxAge:
-		want, fits = "a number or a string", v.Kind <= config.Boolean
+		return kind{words: "true or false", takes: []config.Kind{config.Boolean}}
+	case *maxAge:
+		return kind{words: "true, false or a string", takes: []config.Kind{config.Boolean, config.String}}
+	case duration:
+		return kind{words: `a string such as "90s"`, takes: []config.Kind{config.String}}
+	case window, ratio, *size:
+		return kind{words: "a whole number or a string", takes: []config.Kind{config.Integer, config.String}}
 	case *classify.Codes:
-		want, fits, list = "a number, a string or a list of them", v.Kind <= config.Integer, true
+		return kind{words: "a whole number, a string or a list of them", takes: []config.Kind{config.Integer, config.String}, list: true}
 	case *lines:
-		want, fits, list = "a string or a list of strings", v.Kind == config.String, true
-	default:
-		want, fits = "a string", v.Kind == config.String
+		return kind{words: "a string or a list of strings", takes: []config.Kind{config.String}, list: true}
 	}
-	if v.Kind == config.Array && list {
+	return kind{words: "a string", takes: []config.Kind{config.String}}
+}
+
+// check reports whether a value is of the kind.
+func (k kind) check(v config.Value) error {
+	if v.Kind == config.Array && k.list {
 		for _, item := range v.Items {
-			if item.Kind == config.Array {
-				return fmt.Errorf("must be %s, not a list of lists", want)
-			}
-			if err := checkKind(f, item); err != nil {
-				return err
+			if !slices.Contains(k.takes, item.Kind) {
+				return fmt.Errorf("must be %s, not a list with %s", k.words, described(item))
 			}
 		}
 		return nil
 	}
-	if !fits {
-		return fmt.Errorf("must be %s, not %s", want, described(v))
-	}
-	if f.Name == storeFlag && !filepath.IsAbs(v.Text) && !strings.Contains(v.Text, "://") {
-		return errors.New("must be an absolute path or a URL, as a run may start in any directory")
+	if !slices.Contains(k.takes, v.Kind) {
+		return fmt.Errorf("must be %s, not %s", k.words, described(v))
 	}
 	return nil
 }

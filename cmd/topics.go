@@ -18,10 +18,10 @@ func newTopics() []*cobra.Command {
 			GroupID: groupTopics, Use: "states", Short: "How a circuit opens and recovers", Long: statesText,
 			Example: "  cb help states",
 		},
-		{
+		withTable(&cobra.Command{
 			GroupID: groupTopics, Use: "environment", Short: "The variables that cb reads and sets", Long: environmentText,
 			Example: "  cb help environment",
-		},
+		}, writeTwins),
 	}
 }
 
@@ -102,10 +102,14 @@ stopped (by INT, TERM, HUP or PIPE) counts neither way; --success-codes,
 --timeout is the circuit's open period. --time-limit is the command's own limit.`
 
 const environmentText = `Every flag of cb run that tells how, not what, has a twin in the environment:
-CB_THRESHOLD for --threshold, CB_TIME_LIMIT for --time-limit, and so on; there is
-none for --name, -c and --result-file. A flag wins over its twin.
+CB_THRESHOLD for --threshold, CB_TIME_LIMIT for --time-limit, and so on, as listed
+below; there is none for --name, -c and --result-file. A flag wins over its twin,
+and its twin over the configuration file (cb help config). A variable holds what
+the flag would be given: 1, true, 0 or false for a switch, and 1 or 2 for -q or -qq.
+An empty one counts as unset.
 
-  CB_STORE          where circuits live, as --store
+  CB_CONFIG         another configuration file; /dev/null for none
+  XDG_CONFIG_HOME   where cb/config.toml is, when CB_CONFIG names none
   XDG_STATE_HOME    the state directory, when no store is named
   STATE_DIRECTORY   the same in a systemd unit, when HOME is not set
   NO_COLOR          no colours; CLICOLOR_FORCE=1 colours without a terminal
@@ -126,4 +130,6 @@ of these all, to nothing where they do not apply:
   CIRCUIT_RETRY_AT  when an open circuit will let a probe through (RFC 3339)
   CIRCUIT_EXIT_CODE the exit code of the run that caused it
   CIRCUIT_STREAK    failures in a row that led to it
-  CIRCUIT_SKIPPED   runs skipped since the circuit opened`
+  CIRCUIT_SKIPPED   runs skipped since the circuit opened
+
+The twins:`
