@@ -69,7 +69,7 @@ func exitCodesText() string {
 	}
 	text.WriteString(`
 --open-exit-code changes the 75. A command that itself exits with 75 is told
-apart by the line on stderr.
+apart by the line on stderr, and by "ran" in the file of --result-file.
 
 cb check exits with 0 when a run would be permitted and with 75 when not;
 cb status --exit-code with 0 when all circuits are closed and with 75 when not.`)

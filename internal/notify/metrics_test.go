@@ -2,8 +2,10 @@ package notify
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +126,19 @@ func TestMetricsTellOfAWriteError(t *testing.T) {
 	broken := errors.New("broken")
 	if err := Metrics(failing{broken}, samples(t)); !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
+	}
+}
+
+func BenchmarkMetricsOfTenThousand(b *testing.B) {
+	of := make([]Sample, 10_000)
+	for i := range of {
+		of[i] = SampleOf("circuit-"+strconv.Itoa(i), breaker.Circuit{}.Trip(breaker.Order{At: time.Unix(int64(i), 0), Seed: 1}))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Metrics(io.Discard, of); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
