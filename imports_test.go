@@ -12,17 +12,19 @@ import (
 // named here may not exist.
 func mayImport() map[string][]string {
 	return map[string][]string{
-		"cb":                   {"cb/cmd", "cb/internal/process", "cb/internal/store"},
-		"cb/cmd":               {"cb/internal/..."},
-		"cb/internal/breaker":  {},
-		"cb/internal/classify": {"cb/internal/breaker", "cb/internal/process"},
-		"cb/internal/config":   {},
-		"cb/internal/guard":    {"cb/internal/breaker"},
-		"cb/internal/notify":   {"cb/internal/breaker", "cb/internal/process"},
-		"cb/internal/place":    {},
-		"cb/internal/process":  {},
-		"cb/internal/render":   {"cb/internal/breaker"},
-		"cb/internal/store":    {"cb/internal/breaker"},
+		"cb":                    {"cb/cmd", "cb/internal/process", "cb/internal/store"},
+		"cb/cmd":                {"cb/internal/..."},
+		"cb/internal/breaker":   {},
+		"cb/internal/classify":  {"cb/internal/breaker", "cb/internal/process"},
+		"cb/internal/config":    {},
+		"cb/internal/guard":     {"cb/internal/breaker"},
+		"cb/internal/notify":    {"cb/internal/breaker", "cb/internal/process"},
+		"cb/internal/place":     {},
+		"cb/internal/process":   {},
+		"cb/internal/redis":     {},
+		"cb/internal/redistest": {"cb/internal/redis"},
+		"cb/internal/render":    {"cb/internal/breaker"},
+		"cb/internal/store":     {"cb/internal/breaker", "cb/internal/redis"},
 	}
 }
 

@@ -32,11 +32,25 @@ type subject struct {
 	url string                         // what reopen takes, here and in other processes
 	get func(name string) []byte       // the document as it is stored
 	set func(name string, data []byte) // puts one there
+	// lapse waits until the leases of dead processes have lapsed; nil: they
+	// lapse at once.
+	lapse func(lost func() bool)
 }
+
+// testLease is short, so that tests can wait for its end.
+const testLease = 1500 * time.Millisecond
 
 // reopen opens a store that a test has made.
 func reopen(url string) contractStore {
-	return &Dir{Path: url, Clock: SystemClock, LockWait: time.Minute}
+	if !strings.Contains(url, "://") {
+		return &Dir{Path: url, Clock: SystemClock, LockWait: time.Minute}
+	}
+	r, err := OpenRedis(url)
+	if err != nil {
+		panic(err)
+	}
+	r.Limit, r.Lease = time.Minute, testLease
+	return r
 }
 
 // testContract holds for every store.
@@ -345,6 +359,12 @@ func leaseLapses(t *testing.T, s subject) {
 	wantLost(t, s, 0)
 	wantLost(t, reopen(s.url), 0) // ours is alive, too, to whoever else asks
 	holder.kill()
+	if s.lapse != nil {
+		s.lapse(func() bool {
+			byRead, _ := seenLost(t, s, "deploy")
+			return byRead > 0
+		})
+	}
 	wantLost(t, s, 1)
 }
 

@@ -113,14 +113,20 @@ func (dir *folder) fetch(name string, decode decoder) (snapshot, []byte, error) 
 	case err != nil:
 		return snapshot{}, nil, fmt.Errorf("read circuit %q: %w", name, err)
 	}
+	s, err := decode.read(data, name)
+	return s, data, err
+}
+
+// read decodes the document of a circuit; its error is ErrNewer or ErrCorrupt.
+func (decode decoder) read(data []byte, name string) (snapshot, error) {
 	s, err := decode(data, name)
 	switch {
 	case errors.Is(err, ErrNewer):
-		return snapshot{}, nil, fmt.Errorf("read circuit %q: %w", name, err)
+		return snapshot{}, fmt.Errorf("read circuit %q: %w", name, err)
 	case err != nil:
-		return snapshot{}, nil, fmt.Errorf("circuit %q is %w: %v", name, ErrCorrupt, err)
+		return snapshot{}, fmt.Errorf("circuit %q is %w: %v", name, ErrCorrupt, err)
 	}
-	return s, data, nil
+	return s, nil
 }
 
 // save writes a circuit and takes the leases of its new probes, which must be

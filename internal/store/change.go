@@ -1,0 +1,215 @@
+package store
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // the version of a document, as the scripts compute it
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"cb/internal/breaker"
+	"cb/internal/redis"
+)
+
+// change is one change of one circuit on a server: read, decide, and write if
+// nobody else has written meanwhile; else again, with a turn.
+type change struct {
+	*Redis
+	name  string
+	keys  []string
+	token string // of the turn
+	turn  bool   // the server was asked for it
+
+	// When the answer to a write was lost, it may or may not have been made.
+	base  string   // the version that it was to replace
+	tried []string // the versions that it would have made
+}
+
+func (r *Redis) newChange(name string) *change {
+	return &change{Redis: r, name: name, keys: r.keys(name), token: newToken()}
+}
+
+func (u *change) make(ctx context.Context, f func(breaker.Circuit, time.Time) (breaker.Circuit, error)) error {
+	damage := error(nil)
+	err := u.run(ctx, func(at answer) (next, error) {
+		old, err := at.snapshot(u.name, decodeToReplace)
+		if damage = nil; errors.Is(err, ErrCorrupt) {
+			damage, err = err, nil
+		}
+		if err != nil {
+			return next{}, err
+		}
+		before := at.loseDead(old.circuit)
+		after, err := f(before, at.now)
+		if err != nil || !u.Prove && sameCircuit(before, after) {
+			return next{}, err
+		}
+		data, err := encode(u.name, Reading{Wall: at.now}, after, old)
+		if err != nil {
+			return next{}, fmt.Errorf("write circuit %q: %w", u.name, err)
+		}
+		return next{write: true, data: string(data), before: old.circuit, after: after, damaged: damage != nil}, nil
+	})
+	if err == nil && damage != nil {
+		u.warn(fmt.Sprintf("%v; kept as %s, and the circuit starts closed", damage, u.keys[keyDamaged]))
+	}
+	return err
+}
+
+func (u *change) remove(ctx context.Context, idle func(breaker.Circuit, time.Time) bool) (removed bool, err error) {
+	err = u.run(ctx, func(at answer) (next, error) {
+		c, now, found, err := at.view(u.name)
+		removed = err == nil && found && idle(c, now)
+		return next{write: removed, before: c}, err
+	})
+	return removed && err == nil, err
+}
+
+// next is what is to be written.
+type next struct {
+	write         bool
+	data          string // empty: the circuit is removed
+	damaged       bool   // what is replaced is kept
+	before, after breaker.Circuit
+}
+
+// run asks decide until what it wants is written. It may want nothing.
+func (u *change) run(ctx context.Context, decide func(at answer) (next, error)) error {
+	at, err := u.read(ctx, "")
+	for waits := 0; ; {
+		if err != nil {
+			return u.explain(err)
+		}
+		if at.busy {
+			if waits++; !wait(ctx, waits) {
+				return u.explain(&redis.Trouble{Text: "other runs keep the circuit busy"})
+			}
+			at, err = u.read(ctx, u.token)
+			continue
+		}
+		if done, err := u.settled(at); done {
+			return err
+		}
+		wanted, wrong := decide(at)
+		if wrong != nil || !wanted.write {
+			u.release(ctx)
+			return wrong
+		}
+		var written bool
+		if written, at, err = u.write(ctx, at, wanted); written {
+			u.keep(wanted.before, wanted.after)
+			return nil
+		}
+		var trouble *redis.Trouble
+		if errors.As(err, &trouble) && trouble.Sent && ctx.Err() == nil {
+			u.base, u.tried = at.version, append(u.tried, version(wanted.data))
+			at, err = u.read(ctx, u.token)
+		}
+	}
+}
+
+// settled reports what became of a write whose answer was lost: it is there,
+// or somebody has written since and nobody can tell. Otherwise it was not made.
+func (u *change) settled(at answer) (bool, error) {
+	switch {
+	case len(u.tried) == 0 || at.version == u.base:
+		return false, nil
+	case slices.Contains(u.tried, at.version):
+		return true, nil
+	}
+	err := u.explain(&redis.Trouble{Text: "the connection broke, and it is not known whether it was saved", Sent: true})
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.unknown == nil {
+		u.unknown = map[string]error{}
+	}
+	u.unknown[u.name] = err
+	return true, err
+}
+
+func (u *change) explain(err error) error { return fmt.Errorf("change circuit %q: %w", u.name, err) }
+
+// read asks for the state and, with a token, for the turn.
+func (u *change) read(ctx context.Context, token string) (answer, error) {
+	u.turn = u.turn || token != ""
+	reply, err := u.client.Eval(ctx, readScript, true, u.keys, []string{token, milliseconds(turnSpan)})
+	if err != nil {
+		return answer{}, err //nolint:wrapcheck // run explains it
+	}
+	return readAnswer(reply)
+}
+
+// write replaces the document of a state. When somebody was faster it returns
+// the new state; with an error, the old one.
+func (u *change) write(ctx context.Context, at answer, n next) (written bool, now answer, err error) {
+	taken, gone := u.leaseChanges(n)
+	for _, token := range gone {
+		u.stopKeeping(leaseKey{u.name, token}) // a renewal must not find its probe gone
+	}
+	kept := "0"
+	if n.damaged {
+		kept = milliseconds(keptDamaged)
+	}
+	args := []string{
+		u.token, milliseconds(turnSpan), at.version, n.data, milliseconds(u.expiry(n.after)), kept,
+		milliseconds(u.leaseSpan()), strconv.Itoa(len(taken)),
+	}
+	u.turn = true
+	reply, err := u.client.Eval(ctx, writeScript, false, u.keys, slices.Concat(args, taken, gone))
+	if err != nil {
+		return false, at, err //nolint:wrapcheck // run explains it
+	}
+	if reply == int64(1) {
+		return true, at, nil
+	}
+	now, err = readAnswer(reply)
+	return false, now, err
+}
+
+// release gives the turn back that a failed write may have taken.
+func (u *change) release(ctx context.Context) {
+	if u.turn {
+		_, _ = u.client.Eval(ctx, releaseScript, true, u.keys, []string{u.token}) // else it lapses
+	}
+}
+
+// expiry is how long a circuit may lie idle, zero for ever. Only one that is
+// closed and has no failure that still counts can be forgotten without harm.
+func (r *Redis) expiry(c breaker.Circuit) time.Duration {
+	if c.Shown() != breaker.Closed.String() || c.Streak > 0 {
+		return 0
+	}
+	if c.Policy.WindowCalls > 0 || c.Policy.WindowSpan > r.ttl {
+		judged := c.Calls[len(c.Calls)-c.Fresh:]
+		if slices.ContainsFunc(judged, func(call breaker.Call) bool { return call.Outcome.Failed() }) {
+			return 0
+		}
+	}
+	return r.ttl
+}
+
+// wait pauses before the turn is asked for again, in a way that spreads those
+// who wait. It reports whether there is time left.
+func wait(ctx context.Context, times int) bool {
+	most := min(32*time.Millisecond, time.Millisecond<<min(times, 10))
+	timer := time.NewTimer(most/2 + rand.N(most/2))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// version is that of the scripts.
+func version(data string) string {
+	sum := sha1.Sum([]byte(data)) //nolint:gosec // no secret hangs on it
+	return hex.EncodeToString(sum[:])
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
