@@ -49,6 +49,7 @@ func (env *Env) check(c *cobra.Command, opts *checkOptions, name string) error {
 	var circuit breaker.Circuit
 	now := env.Clock().Wall
 	if err == nil {
+		defer circuits.Close()
 		circuit, now, _, err = circuits.Read(name)
 	}
 	if err != nil && opts.onStoreError == storeErrorRefuse {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -89,21 +90,36 @@ func (env *Env) completeNames(c *cobra.Command, args []string, word string) ([]s
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	names, err := circuits.Names()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
 	given := make(map[string]bool, len(args))
 	for _, name := range args {
 		given[name] = true
 	}
 	var offered []string
-	for _, name := range names {
+	for _, name := range namesInTime(circuits) {
 		if !given[name] && beginsWith(name, word) {
 			offered = append(offered, name)
 		}
 	}
 	return offered, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completionLimit is how long somebody who has pressed a key is made to wait.
+const completionLimit = 300 * time.Millisecond
+
+// namesInTime returns the names of a store, or none when it does not tell them
+// soon: it may be a server that is away.
+func namesInTime(circuits inventory) []string {
+	known := make(chan []string, 1)
+	go func() {
+		names, _ := circuits.Names()
+		known <- names
+	}()
+	select {
+	case names := <-known:
+		return names
+	case <-time.After(completionLimit):
+		return nil
+	}
 }
 
 // beginsWith ignores case, as some shells do.

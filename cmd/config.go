@@ -127,14 +127,14 @@ func (s settings) shown(f *pflag.Flag) render.Setting {
 
 // showStorePlace completes the setting of the store, which no flag is set to.
 func (env *Env) showStorePlace(fs *pflag.FlagSet, shown *render.Setting) {
-	path, source, err := env.storePlace(fs)
+	path, source, err := env.storeSetting(fs, storeFlag)
 	if path == "" && err == nil {
 		path, err = place.State(env.getenv)
 	}
 	if err != nil {
 		return
 	}
-	shown.Values = []string{withoutPassword(path)}
+	shown.Values = []string{publicPlace(path)}
 	if source == "--"+storeFlag {
 		*shown = render.Setting{Flag: storeFlag, Values: shown.Values, From: "flag", Source: source, Short: source}
 	}

@@ -80,7 +80,7 @@ func (env *Env) checkConfiguration(file config.File) error {
 // newConfigurable returns the flags that have keys, and some that have none.
 func newConfigurable(opts *runOptions) *pflag.FlagSet {
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addStoreFlag(fs)
+	addStoreFlags(fs)
 	opts.addFlags(fs)
 	return fs
 }

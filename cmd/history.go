@@ -33,6 +33,7 @@ func (env *Env) history(c *cobra.Command, name string, json bool) error {
 	if err != nil {
 		return err
 	}
+	defer circuits.Close()
 	view, err := env.view(circuits, name)
 	switch {
 	case err != nil:

@@ -107,6 +107,7 @@ func (env *Env) manual(c *cobra.Command, m manual, opts *manualOptions, args []s
 	if err != nil {
 		return err
 	}
+	defer circuits.Close()
 	names, err := env.selected(c, circuits, args, opts.all)
 	if err != nil {
 		return err

@@ -48,6 +48,7 @@ func (env *Env) prune(c *cobra.Command, opts *pruneOptions) error {
 	if err != nil {
 		return err
 	}
+	defer circuits.Close()
 	names, err := circuits.Names()
 	if err != nil {
 		return fmt.Errorf("cannot read %s (%s)", circuits.Place(), store.Cause(err))

@@ -64,7 +64,7 @@ code 75, and after a timeout one run is let through to probe.`,
 		}
 		return flagError(c, err)
 	})
-	addStoreFlag(root.PersistentFlags())
+	addStoreFlags(root.PersistentFlags())
 	root.AddGroup(
 		&cobra.Group{ID: groupRun, Title: "Run"},
 		&cobra.Group{ID: groupLook, Title: "Look"},

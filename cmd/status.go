@@ -98,6 +98,7 @@ func (env *Env) showStatus(c *cobra.Command, opts *statusOptions, args []string,
 	if err != nil {
 		return err
 	}
+	defer circuits.Close()
 	views, alone, err := env.views(circuits, args)
 	if err != nil {
 		return err

@@ -38,12 +38,17 @@ type inventory interface {
 	Place() string
 }
 
-// storeFlag is a flag of all commands. Unlike the others it is not set by
-// settings.apply, but looked up where the store is opened.
-const storeFlag = "store"
+// These flags are for all commands. They are looked up where the store is
+// opened, and the first is not set by settings.apply.
+const (
+	storeFlag      = "store"
+	storeLimitFlag = "store-limit"
+)
 
-func addStoreFlag(fs *pflag.FlagSet) {
-	fs.String(storeFlag, "", "where circuits live: a directory `URL` (default: the state directory)")
+func addStoreFlags(fs *pflag.FlagSet) {
+	fs.String(storeFlag, "", "where circuits live: a directory, or the `URL` of a Redis or Valkey server (default: the state directory)")
+	limit := 2 * time.Second
+	fs.Var(duration{&limit}, storeLimitFlag, "how long a server may take to answer, connecting included")
 }
 
 // openStore returns the store that the flag, CB_STORE, the configuration or
@@ -55,15 +60,12 @@ func (env *Env) openStore(c *cobra.Command) (inventory, error) {
 // openStoreFor is openStore for a run that may have to prove that its outcome
 // can be recorded.
 func (env *Env) openStoreFor(c *cobra.Command, prove bool) (inventory, error) {
-	path, source, err := env.storePlace(c.Flags())
+	path, source, err := env.storeSetting(c.Flags(), storeFlag)
 	if err != nil {
 		return nil, err
 	}
 	if scheme, _, ok := strings.Cut(path, "://"); ok {
-		return nil, &usageError{
-			err:  fmt.Errorf("%s: cannot use a %s:// store", source, scheme),
-			hint: "name a directory",
-		}
+		return env.openServer(c.Flags(), path, scheme, source, prove)
 	}
 	if path == "" {
 		if path, err = place.State(env.getenv); err != nil {
@@ -73,17 +75,67 @@ func (env *Env) openStoreFor(c *cobra.Command, prove bool) (inventory, error) {
 	return &store.Dir{Path: path, Clock: env.Clock, Prove: prove, Warn: env.warn}, nil
 }
 
-// storePlace returns what names the store, and where that is said; "" when
-// nothing does.
-func (env *Env) storePlace(fs *pflag.FlagSet) (path, source string, err error) {
-	if f := fs.Lookup(storeFlag); f.Changed && f.Value.String() != "" {
-		return f.Value.String(), "--" + storeFlag, nil
+// openServer returns the store at a URL, which no message may show: it may
+// hold a password.
+func (env *Env) openServer(fs *pflag.FlagSet, url, scheme, source string, prove bool) (inventory, error) {
+	if !store.IsServer(scheme) {
+		return nil, &usageError{
+			err:  fmt.Errorf("%s: cannot use a %s:// store", source, scheme),
+			hint: "name a directory, or a server as in redis://host:6379",
+		}
+	}
+	circuits, err := store.OpenRedis(url)
+	if err != nil {
+		return nil, &usageError{err: fmt.Errorf("%s: %w", source, err)}
+	}
+	text, source, err := env.storeSetting(fs, storeLimitFlag)
+	if err != nil {
+		return nil, err
+	}
+	if err := (duration{&circuits.Limit}).Set(text); text != "" && err != nil {
+		return nil, &usageError{err: fmt.Errorf("%s: %w", source, err)}
+	}
+	circuits.Prove, circuits.Warn = prove, env.warn
+	return circuits, nil
+}
+
+// publicPlace returns a place without its passwords.
+func publicPlace(path string) string {
+	scheme, rest, isURL := strings.Cut(path, "://")
+	if !isURL {
+		return path
+	}
+	hosts, options, _ := strings.Cut(rest, "?")
+	if at := strings.LastIndexByte(hosts, '@'); at >= 0 {
+		user, _, secret := strings.Cut(hosts[:at], ":")
+		if secret {
+			user += ":***"
+		}
+		hosts = user + hosts[at:]
+	}
+	text := scheme + "://" + hosts
+	for option := range strings.SplitSeq(options, "&") {
+		if name, _, _ := strings.Cut(option, "="); name == "sentinel-password" {
+			option = name + "=***"
+		}
+		if option != "" {
+			text += "&" + option
+		}
+	}
+	return strings.Replace(text, "&", "?", 1)
+}
+
+// storeSetting returns what a store flag is set to, and where that is said; ""
+// when nothing sets it.
+func (env *Env) storeSetting(fs *pflag.FlagSet, name string) (text, source string, err error) {
+	if f := fs.Lookup(name); f.Changed && f.Value.String() != "" {
+		return f.Value.String(), "--" + name, nil
 	}
 	given, err := env.settings("")
 	if err != nil {
 		return "", "", err
 	}
-	if s := given[storeFlag]; len(s.values) > 0 {
+	if s := given[name]; len(s.values) > 0 {
 		return s.values[0], s.place, nil
 	}
 	return "", "", nil

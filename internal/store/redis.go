@@ -36,21 +36,25 @@ type Redis struct {
 
 	mu      sync.Mutex
 	trouble error            // of the last reading or change; nil: it went well
-	left    time.Duration    // of Limit after trouble
+	until   time.Time        // when the limit of that was over
 	unknown map[string]error // circuits of which nobody knows what the last change did
 	keepers map[leaseKey]*keeper
 }
 
 const (
-	defaultLimit = 2 * time.Second
-	defaultLease = 30 * time.Second
-	defaultTTL   = 30 * 24 * time.Hour
+	defaultPrefix = "cb"
+	defaultLimit  = 2 * time.Second
+	defaultLease  = 30 * time.Second
+	defaultTTL    = 30 * 24 * time.Hour
 
 	// turnSpan is how long a turn lasts whose holder does not give it back.
 	turnSpan = 300 * time.Millisecond
 	// keptDamaged is how long a damaged document is kept beside its circuit.
 	keptDamaged = 30 * 24 * time.Hour
 )
+
+// IsServer reports whether OpenRedis reads URLs of a scheme.
+func IsServer(scheme string) bool { return redis.Speaks(scheme) }
 
 // OpenRedis returns the store at a URL, without connecting. Besides the options
 // that redis.Parse knows there are prefix (of all keys, "cb") and ttl (of idle
@@ -60,7 +64,7 @@ func OpenRedis(url string) (*Redis, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it is for the user as it is
 	}
-	r := &Redis{prefix: "cb", ttl: defaultTTL}
+	r := &Redis{prefix: defaultPrefix, ttl: defaultTTL}
 	for name, value := range options {
 		switch {
 		case name == "prefix" && value != "":
@@ -81,8 +85,15 @@ func OpenRedis(url string) (*Redis, error) {
 	return r, nil
 }
 
-// Place returns the URL without user, password and options.
-func (r *Redis) Place() string { return r.client.Target.String() }
+// Place returns the URL without user, password and options, but with a prefix
+// that is not the usual one.
+func (r *Redis) Place() string {
+	place := r.client.Target.String()
+	if r.prefix != defaultPrefix {
+		place += "?prefix=" + r.prefix
+	}
+	return place
+}
 
 // Update is as that of Dir. Its errors are ErrNewer, those of f, the context's,
 // or trouble with the server.
@@ -133,20 +144,21 @@ func (r *Redis) Remove(ctx context.Context, name string, idle func(c breaker.Cir
 	return removed, err
 }
 
-// limited bounds what do may take. A second attempt after trouble has what the
-// first one left of the limit, so that a server that is gone costs a run no
-// more than that.
+// limited bounds what do may take. A second attempt soon after trouble has
+// what the first one left of the limit, so that a server that is gone costs a
+// run no more than that.
 func (r *Redis) limited(ctx context.Context, do func(ctx context.Context) error) error {
 	limit := r.Limit
 	if limit == 0 {
 		limit = defaultLimit
 	}
 	r.mu.Lock()
-	left, last := r.left, r.trouble
+	left, last := time.Until(r.until), r.trouble
 	r.mu.Unlock()
-	if last == nil {
+	switch {
+	case last == nil || left < -limit:
 		left = limit
-	} else if left < limit/20 {
+	case left < limit/20:
 		return last
 	}
 	ctx, done := context.WithTimeout(ctx, left)
@@ -157,8 +169,8 @@ func (r *Redis) limited(ctx context.Context, do func(ctx context.Context) error)
 	r.trouble = nil
 	var trouble *redis.Trouble
 	if errors.As(err, &trouble) {
-		deadline, _ := ctx.Deadline()
-		r.trouble, r.left = err, time.Until(deadline)
+		r.trouble = err
+		r.until, _ = ctx.Deadline()
 	}
 	return err
 }
