@@ -39,6 +39,7 @@ func (env *Env) metrics(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	defer circuits.Close()
 	samples, broken, err := sampled(circuits)
 	if err != nil {
 		return fmt.Errorf("cannot read %s (%s)", circuits.Place(), store.Cause(err))
