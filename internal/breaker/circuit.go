@@ -120,9 +120,10 @@ func (c Circuit) Admit(p Policy, now time.Time, who Caller, seed uint64) (Circui
 	if next.Override.Kind == Held {
 		return next.refuse(RefusedHeld, next.Override.Until, now)
 	}
-	next.reap(p, now, &d)
+	next.reap(now, &d)
 	if next.State == Open && !now.Before(next.RetryAt) {
 		next.Recovery = Recovery{Probes: max(p.Probes, 1), Needed: max(p.Successes, 1), Answers: p.answers()}
+		next.Period = p.period(next.Reopens, &d)
 		next.move(HalfOpen, Transition{At: now, Cause: ByTimeout, Code: NoCode}, &d)
 	}
 	switch next.State {
@@ -240,9 +241,10 @@ func (c *Circuit) answer(p Policy, permit Permit, call Call, d *draw) {
 }
 
 // reap takes the dead off the list of probes. One that still held its slot is
-// lost: the circuit re-opens, counted from that probe's start, without a
-// backoff step. One that was overdue had given its slot up already.
-func (c *Circuit) reap(p Policy, now time.Time, d *draw) {
+// lost: the circuit re-opens for the period that was drawn when the probing
+// began, counted from that probe's start, without a backoff step. One that was
+// overdue had given its slot up already.
+func (c *Circuit) reap(now time.Time, d *draw) {
 	var from time.Time
 	lost := false
 	c.Probes = slices.DeleteFunc(c.Probes, func(probe Probe) bool {
@@ -259,7 +261,7 @@ func (c *Circuit) reap(p Policy, now time.Time, d *draw) {
 		return true
 	})
 	if lost {
-		c.open(p.period(c.Reopens, d), from, Transition{At: now, Cause: ByLost, Reason: "probe lost", Code: NoCode}, d)
+		c.open(c.Period, from, Transition{At: now, Cause: ByLost, Reason: "probe lost", Code: NoCode}, d)
 	}
 }
 
