@@ -277,10 +277,10 @@ func (c *Circuit) slots(now time.Time) int {
 	return max(0, min(c.Recovery.Probes-live, c.Recovery.Answers-live-answered))
 }
 
-// runsUnder reports whether one of the tokens is a listed probe's.
+// runsUnder reports whether one of the tokens is a live probe's.
 func (c *Circuit) runsUnder(tokens []string) bool {
 	return slices.ContainsFunc(c.Probes, func(probe Probe) bool {
-		return slices.Contains(tokens, probe.Token)
+		return !probe.lost && slices.Contains(tokens, probe.Token)
 	})
 }
 

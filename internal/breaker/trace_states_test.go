@@ -120,6 +120,13 @@ func TestRunsUnderAProbe(t *testing.T) {
 		if _, refused := w.admit(Default(), Caller{Tokens: []string{"", "0123456789abcdef"}}); refused == nil {
 			t.Error("permitted")
 		}
+		w.now = w.now.Add(Default().Timeout)
+		probe, _ := w.admit(Default(), Caller{Leased: true})
+		probe.dead = true
+		who := Caller{Tokens: []string{probe.permit.Probe}}
+		if _, refused := w.admit(Default(), who); refused == nil {
+			t.Error("permitted under a probe that is lost")
+		}
 	})
 }
 
