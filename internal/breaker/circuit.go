@@ -240,39 +240,43 @@ func (c *Circuit) answer(p Policy, permit Permit, call Call, d *draw) {
 	}
 }
 
-// reap takes the dead off the list of probes. One that still held its slot is
-// lost: the circuit re-opens for the period that was drawn when the probing
-// began, counted from that probe's start, without a backoff step. One that was
-// overdue had given its slot up already.
+// reap takes the dead off the list of probes. When one of them still held its
+// slot, or nobody probes in its place and its period is not over, it is lost:
+// the circuit re-opens for the period that was drawn when the probing began,
+// counted from the start of the last one lost, without a backoff step.
 func (c *Circuit) reap(now time.Time, d *draw) {
 	var from time.Time
-	lost := false
+	held := false
 	c.Probes = slices.DeleteFunc(c.Probes, func(probe Probe) bool {
 		if !probe.lost {
 			return false
 		}
 		c.Totals.Lost++
-		if !probe.overdue(now) {
-			lost = true
-			if probe.StartedAt.After(from) {
-				from = probe.StartedAt
-			}
+		held = held || !probe.overdue(now)
+		if probe.StartedAt.After(from) {
+			from = probe.StartedAt
 		}
 		return true
 	})
-	if lost {
+	if held || !from.IsZero() && c.live(now) == 0 && now.Before(from.Add(c.Period)) {
 		c.open(c.Period, from, Transition{At: now, Cause: ByLost, Reason: "probe lost", Code: NoCode}, d)
 	}
 }
 
-// slots returns how many more probes may start now.
-func (c *Circuit) slots(now time.Time) int {
+// live returns how many probes hold a slot.
+func (c *Circuit) live(now time.Time) int {
 	live := 0
 	for _, probe := range c.Probes {
 		if !probe.overdue(now) {
 			live++
 		}
 	}
+	return live
+}
+
+// slots returns how many more probes may start now.
+func (c *Circuit) slots(now time.Time) int {
+	live := c.live(now)
 	answered := c.Recovery.Successes + c.Recovery.Failures
 	return max(0, min(c.Recovery.Probes-live, c.Recovery.Answers-live-answered))
 }

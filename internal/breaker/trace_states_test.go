@@ -68,6 +68,7 @@ func TestLostProbe(t *testing.T) {
 		story{"the others of its batch are late", "{probes=2,successes=2} F F F +60s a( b( a! X b)S =open late=1 lost=1"},
 		story{"the last start of the lost counts", "{probes=2,successes=2} F F F +60s a( +10s b( a! b! X retry=60s lost=2"},
 		story{"at most one unanswered batch a period", "F F F +60s a( a! +60s b( b! X:open retry=60s"},
+		story{"a probe limit below the period does not make it short", "{probe-limit=10s} F F F +60s a( a! +30s X:open retry=30s lost=1 reopens=0 +30s S =closed"},
 		story{"a lost probe is no trip and tells no state but open", "F F F +60s a( a! X trips=1 =open"},
 		story{"its answer, should it come, is late", "F F F +60s a( a! X a)S late=1 =open"},
 		story{"answers of the lost batch do not count in the next", "{successes=2/3} F F F +60s S a( a! X +60s S =half-open S =closed"},
@@ -88,6 +89,8 @@ func TestOverdueProbe(t *testing.T) {
 		story{"it is late in the next half-open", "{probe-limit=5m} F F F +60s a( +5m F +60s b( a)S =half-open late=1"},
 		story{"the limit is that of the probe's own run", "{probe-limit=5m} F F F +60s a( {probe-limit=1m} +2m X +3m b("},
 		story{"one that dies after its limit is gone, and the other goes on", "{probe-limit=5m} F F F +60s a( +5m b( a! X:probe =half-open lost=1 probes=1 b)S =closed"},
+		story{"also when its period is not over", "{probe-limit=10s} F F F +60s a( +10s b( a! X:probe =half-open b)S =closed"},
+		story{"but when both die it is the second that counts", "{probe-limit=10s} F F F +60s a( +10s b( a! b! +20s X:open retry=40s lost=2"},
 		story{"two answers of the same slot count", "{successes=2,probe-limit=5m} F F F +60s a( +5m b( a)S =half-open b)S =closed"},
 	)
 }
