@@ -180,7 +180,8 @@ func (c Circuit) Record(p Policy, permit Permit, call Call, seed uint64) Circuit
 // Observe enters an outcome that was seen elsewhere, as a run of the current
 // generation would, under the policy last used.
 func (c Circuit) Observe(call Call, seed uint64) Circuit {
-	return c.Record(c.usedPolicy(), Permit{Generation: c.Generation}, call, seed)
+	next := c.At(call.At, seed)
+	return next.Record(next.usedPolicy(), Permit{Generation: next.Generation}, call, seed)
 }
 
 // judge enters the outcome of a run permitted while closed.

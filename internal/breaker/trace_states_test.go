@@ -165,6 +165,7 @@ func TestObserve(t *testing.T) {
 		story{"while half-open no probe has answered", "F F F +60s a( o:S o:F =half-open probes=1 late=2 a)S =closed"},
 		story{"while disabled it changes totals only", "disable o:F*5 =disabled failures=5 enable =closed streak=0"},
 		story{"while held the circuit below goes on", "hold o:F*3 =held enable =open"},
+		story{"a hold that is over ends first", "hold:1m +2m o:F told=held>closed streak=1"},
 	)
 }
 
