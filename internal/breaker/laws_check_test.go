@@ -208,3 +208,34 @@ func brokenBounds(_, after Circuit, now time.Time) error {
 	}
 	return nil
 }
+
+// stuck returns why a circuit would never close although all runs from now on
+// succeed. It lifts an override, asks, waits for what is due, and asks again
+// and again; the runs that are under way never answer.
+func stuck(c Circuit, p Policy, now time.Time) error {
+	if c.Override.Kind != NoOverride {
+		c = c.Enable(Order{At: now, Seed: 1})
+	}
+	c, permit, err := c.Admit(p, now, Caller{Leased: true}, 2)
+	if err == nil {
+		c = c.Record(p, permit, Call{At: now, Outcome: Success}, 3)
+	}
+	wait := c.Period
+	for _, probe := range c.Probes {
+		wait = max(wait, probe.Deadline.Sub(now))
+	}
+	if c.State != Closed {
+		now = now.Add(wait)
+	}
+	for i := range uint64(MaxOutcomes) {
+		next, permit, err := c.Admit(p, now, Caller{Leased: true}, i)
+		if err != nil {
+			return fmt.Errorf("stuck: after %v, and %d successes: %w", wait, i, err)
+		}
+		c = next.Record(p, permit, Call{At: now, Outcome: Success}, i)
+		if c.State == Closed {
+			return nil
+		}
+	}
+	return fmt.Errorf("stuck: it does not close")
+}
