@@ -34,7 +34,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	total := time.Duration(days) * day
 	if rest != "" {
 		part, err := time.ParseDuration(rest)
-		if err != nil || strings.HasPrefix(rest, "-") && part != 0 {
+		if err != nil || rest[0] == '-' || rest[0] == '+' {
 			return 0, errDuration(text)
 		}
 		if part > math.MaxInt64-total {
