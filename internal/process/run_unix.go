@@ -15,6 +15,8 @@ type job struct {
 	pid     int
 	waitFor int // -1 where this process also inherits the orphans of others
 	ended   bool
+	told    bool // the last signal handled came from a child: any sent before it has been handled too
+	began   time.Time
 	endedAt time.Time
 	status  syscall.WaitStatus
 }
@@ -43,14 +45,12 @@ func (c Command) run(s *Signals, r *Result) {
 	}
 	r.Started = true
 	tree.pid = pid
-	j := &job{signals: s, tree: tree, pid: pid, waitFor: pid}
+	j := &job{signals: s, tree: tree, pid: pid, waitFor: pid, began: r.Began}
 	if tree.adopts || os.Getpid() == 1 {
 		j.waitFor = -1
 	}
-	// The command cannot have seen what came before it was there, even if it
-	// was typed at its terminal.
-	for _, sig := range append(early, s.settle()...) {
-		j.forward(sig, true)
+	for _, signal := range early {
+		j.forward(signal)
 	}
 	c.wait(j, r)
 	pipes.drain(s)
@@ -93,11 +93,14 @@ func (j *job) await(over, poll <-chan time.Time, done func() bool) bool {
 		if done() {
 			return true
 		}
+		j.told = false
 		select {
 		case <-j.signals.wake:
-			for _, sig := range j.signals.take() {
-				j.forward(sig, false)
+			news := j.signals.take()
+			for _, signal := range news {
+				j.forward(signal)
 			}
+			j.told = has(news, syscall.SIGCHLD)
 		case <-poll:
 		case <-over:
 			j.reap()
@@ -133,16 +136,18 @@ func (j *job) reap() {
 	}
 }
 
-// forward passes a signal on to the command.
-func (j *job) forward(sig syscall.Signal, early bool) {
-	switch sig {
+// forward passes a signal on to the command. What was typed at the terminal
+// the command has already, unless it was not there yet: one signal twice, in
+// its first moment, is better than none.
+func (j *job) forward(signal arrival) {
+	switch signal.sig {
 	case syscall.SIGCHLD:
 		return
 	case syscall.SIGPIPE: // about a stream of this process: the reader of our own messages went away
 		return
 	case syscall.SIGINT, syscall.SIGQUIT:
-		if !early && !j.tree.group && foreground() {
-			return // the terminal gave it to the command already
+		if signal.at.Sub(j.began) > startWait && !j.tree.group && foreground() {
+			return
 		}
 	}
 	j.reap()
@@ -150,10 +155,10 @@ func (j *job) forward(sig syscall.Signal, early bool) {
 		return
 	}
 	target := j.pid
-	if j.tree.group && isStop(sig) {
+	if j.tree.group && isStop(signal.sig) {
 		target = -j.pid // as it would have reached all of our own group
 	}
-	syscall.Kill(target, sig)
+	syscall.Kill(target, signal.sig)
 }
 
 func (j *job) report(r *Result) {
@@ -175,6 +180,9 @@ func (j *job) report(r *Result) {
 	if r.TimedOut {
 		r.Interrupted = j.signals.Stopped()
 		return
+	}
+	if r.Code == 0 && !j.told {
+		j.signals.settle()
 	}
 	r.Interrupted = j.signals.interrupted(r.Code)
 }

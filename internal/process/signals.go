@@ -21,8 +21,14 @@ type Signals struct {
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
-	pending []syscall.Signal // each at most once, as the kernel keeps them
+	pending []arrival // each signal at most once, as the kernel keeps them
 	first   syscall.Signal
+}
+
+// arrival is a signal and when it was noticed.
+type arrival struct {
+	sig syscall.Signal
+	at  time.Time
 }
 
 // Catch begins to collect signals. Call it before anything that must not be
@@ -92,8 +98,8 @@ func (s *Signals) note(sig syscall.Signal) {
 		s.first = sig
 		s.cancel()
 	}
-	if !slices.Contains(s.pending, sig) {
-		s.pending = append(s.pending, sig)
+	if !has(s.pending, sig) {
+		s.pending = append(s.pending, arrival{sig, time.Now()})
 	}
 	s.mu.Unlock()
 	select {
@@ -103,7 +109,7 @@ func (s *Signals) note(sig syscall.Signal) {
 }
 
 // take returns what has arrived since the last call, oldest first.
-func (s *Signals) take() []syscall.Signal {
+func (s *Signals) take() []arrival {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.pending
@@ -111,10 +117,13 @@ func (s *Signals) take() []syscall.Signal {
 	return p
 }
 
+func has(arrivals []arrival, sig syscall.Signal) bool {
+	return slices.ContainsFunc(arrivals, func(a arrival) bool { return a.sig == sig })
+}
+
 // interrupted returns the stop signal of a run that has just ended with code.
 func (s *Signals) interrupted(code int) syscall.Signal {
 	if code == 0 {
-		s.settle()
 		return s.Stopped()
 	}
 	late := time.NewTimer(interruptWait)

@@ -5,7 +5,6 @@ package process
 import (
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -39,13 +38,13 @@ func childSignals() []os.Signal { return []os.Signal{syscall.SIGCHLD} }
 // process follows whatever was handled before it through the same channel. A
 // signal may still be on its way to another thread, so what was sent less than
 // a scheduling delay ago can be missed.
-func (s *Signals) settle() []syscall.Signal {
+func (s *Signals) settle() []arrival {
 	if syscall.Kill(os.Getpid(), syscall.SIGCHLD) != nil {
 		return s.take()
 	}
 	bound := time.NewTimer(settleWait)
 	defer bound.Stop()
-	var all []syscall.Signal
+	var all []arrival
 	for {
 		select {
 		case <-s.wake:
@@ -53,7 +52,7 @@ func (s *Signals) settle() []syscall.Signal {
 			return append(all, s.take()...)
 		}
 		all = append(all, s.take()...)
-		if slices.Contains(all, syscall.SIGCHLD) {
+		if has(all, syscall.SIGCHLD) {
 			return all
 		}
 	}
