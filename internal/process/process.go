@@ -27,9 +27,6 @@ const (
 	// interruptWait is how long a stop signal may come after the end of a
 	// command that the same signal ended: both get it, in no fixed order.
 	interruptWait = 25 * time.Millisecond
-	// startWait is how long after the start a signal may be noticed that was
-	// sent before it.
-	startWait = time.Millisecond
 	// killWait bounds the last stage of the time limit. A process that
 	// survives KILL for so long hangs in the kernel.
 	killWait = 2 * time.Second

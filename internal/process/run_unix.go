@@ -15,8 +15,7 @@ type job struct {
 	pid     int
 	waitFor int // -1 where this process also inherits the orphans of others
 	ended   bool
-	told    bool // the last signal handled came from a child: any sent before it has been handled too
-	began   time.Time
+	told    bool // the last signals handled came with a child's: any sent before it has been handled too
 	endedAt time.Time
 	status  syscall.WaitStatus
 }
@@ -45,12 +44,17 @@ func (c Command) run(s *Signals, r *Result) {
 	}
 	r.Started = true
 	tree.pid = pid
-	j := &job{signals: s, tree: tree, pid: pid, waitFor: pid, began: r.Began}
+	j := &job{signals: s, tree: tree, pid: pid, waitFor: pid}
 	if tree.adopts || os.Getpid() == 1 {
 		j.waitFor = -1
 	}
-	for _, signal := range early {
-		j.forward(signal)
+	// The command cannot have seen what came before it was there, even if it
+	// was typed at its terminal.
+	if foreground() {
+		early = append(early, s.settle()...)
+	}
+	for _, sig := range early {
+		j.forward(sig, true)
 	}
 	c.wait(j, r)
 	pipes.drain(s)
@@ -96,11 +100,10 @@ func (j *job) await(over, poll <-chan time.Time, done func() bool) bool {
 		j.told = false
 		select {
 		case <-j.signals.wake:
-			news := j.signals.take()
-			for _, signal := range news {
-				j.forward(signal)
+			for _, sig := range j.signals.take() {
+				j.forward(sig, false)
+				j.told = j.told || sig == syscall.SIGCHLD
 			}
-			j.told = has(news, syscall.SIGCHLD)
 		case <-poll:
 		case <-over:
 			j.reap()
@@ -136,18 +139,16 @@ func (j *job) reap() {
 	}
 }
 
-// forward passes a signal on to the command. What was typed at the terminal
-// the command has already, unless it was not there yet: one signal twice, in
-// its first moment, is better than none.
-func (j *job) forward(signal arrival) {
-	switch signal.sig {
+// forward passes a signal on to the command.
+func (j *job) forward(sig syscall.Signal, early bool) {
+	switch sig {
 	case syscall.SIGCHLD:
 		return
 	case syscall.SIGPIPE: // about a stream of this process: the reader of our own messages went away
 		return
 	case syscall.SIGINT, syscall.SIGQUIT:
-		if signal.at.Sub(j.began) > startWait && !j.tree.group && foreground() {
-			return
+		if !early && !j.tree.group && foreground() {
+			return // the terminal gave it to the command already
 		}
 	}
 	j.reap()
@@ -155,10 +156,10 @@ func (j *job) forward(signal arrival) {
 		return
 	}
 	target := j.pid
-	if j.tree.group && isStop(signal.sig) {
+	if j.tree.group && isStop(sig) {
 		target = -j.pid // as it would have reached all of our own group
 	}
-	syscall.Kill(target, signal.sig)
+	syscall.Kill(target, sig)
 }
 
 func (j *job) report(r *Result) {

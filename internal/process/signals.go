@@ -21,14 +21,8 @@ type Signals struct {
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
-	pending []arrival // each signal at most once, as the kernel keeps them
+	pending []syscall.Signal // each at most once, as the kernel keeps them
 	first   syscall.Signal
-}
-
-// arrival is a signal and when it was noticed.
-type arrival struct {
-	sig syscall.Signal
-	at  time.Time
 }
 
 // Catch begins to collect signals. Call it before anything that must not be
@@ -98,8 +92,8 @@ func (s *Signals) note(sig syscall.Signal) {
 		s.first = sig
 		s.cancel()
 	}
-	if !has(s.pending, sig) {
-		s.pending = append(s.pending, arrival{sig, time.Now()})
+	if !slices.Contains(s.pending, sig) {
+		s.pending = append(s.pending, sig)
 	}
 	s.mu.Unlock()
 	select {
@@ -109,16 +103,12 @@ func (s *Signals) note(sig syscall.Signal) {
 }
 
 // take returns what has arrived since the last call, oldest first.
-func (s *Signals) take() []arrival {
+func (s *Signals) take() []syscall.Signal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.pending
 	s.pending = nil
 	return p
-}
-
-func has(arrivals []arrival, sig syscall.Signal) bool {
-	return slices.ContainsFunc(arrivals, func(a arrival) bool { return a.sig == sig })
 }
 
 // interrupted returns the stop signal of a run that has just ended with code.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -231,7 +232,7 @@ func (s *Signals) send(t *testing.T, sig syscall.Signal) {
 	eventually(t, sig.String(), func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return has(s.pending, sig)
+		return slices.Contains(s.pending, sig)
 	})
 }
 
@@ -269,7 +270,7 @@ func TestSettleReturnsWhatCameBefore(t *testing.T) {
 	s.send(t, syscall.SIGUSR1)
 	began := time.Now()
 	got := s.settle()
-	if !has(got, syscall.SIGUSR1) || !has(got, syscall.SIGCHLD) {
+	if !slices.Contains(got, syscall.SIGUSR1) || !slices.Contains(got, syscall.SIGCHLD) {
 		t.Errorf("%v after %v", got, time.Since(began))
 	}
 }

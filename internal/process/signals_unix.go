@@ -5,6 +5,7 @@ package process
 import (
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -38,13 +39,13 @@ func childSignals() []os.Signal { return []os.Signal{syscall.SIGCHLD} }
 // process follows whatever was handled before it through the same channel. A
 // signal may still be on its way to another thread, so what was sent less than
 // a scheduling delay ago can be missed.
-func (s *Signals) settle() []arrival {
+func (s *Signals) settle() []syscall.Signal {
 	if syscall.Kill(os.Getpid(), syscall.SIGCHLD) != nil {
 		return s.take()
 	}
 	bound := time.NewTimer(settleWait)
 	defer bound.Stop()
-	var all []arrival
+	var all []syscall.Signal
 	for {
 		select {
 		case <-s.wake:
@@ -52,7 +53,7 @@ func (s *Signals) settle() []arrival {
 			return append(all, s.take()...)
 		}
 		all = append(all, s.take()...)
-		if has(all, syscall.SIGCHLD) {
+		if slices.Contains(all, syscall.SIGCHLD) {
 			return all
 		}
 	}

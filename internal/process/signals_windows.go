@@ -11,5 +11,3 @@ import (
 func caughtSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
 func childSignals() []os.Signal { return nil }
-
-func (s *Signals) settle() {}
