@@ -23,7 +23,8 @@ func newPrune(env *Env) *cobra.Command {
 		Short: "Forget idle closed circuits",
 		Long: `Forget circuits that are closed and to which nothing has happened for longer than
 --older-than, with all their files. Circuits that are open, half-open, held or
-disabled are kept. What crashes have left behind is removed too.`,
+disabled are kept. What crashes and forgotten circuits have left behind is
+removed too; copies of damaged circuits only when they are older than that.`,
 		Example: `  cb prune --older-than 90d
   cb prune --older-than 30d --dry-run`,
 		GroupID:           groupChange,
@@ -73,13 +74,38 @@ func (env *Env) prune(c *cobra.Command, opts *pruneOptions) error {
 			forgotten++
 		}
 	}
-	if forgotten == 0 {
-		env.say(fmt.Sprintf("nothing to forget: no closed circuit is older than %s", breaker.FormatDuration(opts.olderThan)))
+	swept, err := env.sweep(circuits, opts)
+	if err != nil {
+		env.warn(fmt.Sprintf("cannot remove what crashes left behind (%s)", store.Cause(err)))
+		failed = true
+	}
+	if forgotten+swept == 0 && !failed {
+		env.say(fmt.Sprintf("nothing to forget: no closed circuit has been idle for more than %s", breaker.FormatDuration(opts.olderThan)))
 	}
 	if failed {
 		return &exit{code: exitTrouble}
 	}
 	return nil
+}
+
+// sweep removes what belongs to no circuit, from a store that can have such
+// things, and returns how much that was.
+func (env *Env) sweep(circuits inventory, opts *pruneOptions) (int, error) {
+	sweeper, ok := circuits.(interface {
+		Sweep(age time.Duration, dryRun bool) ([]store.Leftover, error)
+	})
+	if !ok {
+		return 0, nil
+	}
+	leftovers, err := sweeper.Sweep(opts.olderThan, opts.dryRun)
+	verb := "removed"
+	if opts.dryRun {
+		verb = "would remove"
+	}
+	for _, one := range leftovers {
+		env.say(fmt.Sprintf("%s %s, %s", verb, one.File, one.Was))
+	}
+	return len(leftovers), err //nolint:wrapcheck // prune says what it was doing
 }
 
 func (env *Env) pruneOne(c *cobra.Command, circuits inventory, name string, idle func(breaker.Circuit, time.Time) bool, dryRun bool) (bool, error) {

@@ -38,10 +38,25 @@ func (d *Dir) lock(ctx context.Context, dir *folder, base string) (*lock, error)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
+	return d.lockBy(dir, base, func(file *flock.Flock) error { return acquire(ctx, file, timer.C, wait) })
+}
+
+// tryLock takes the lock if nobody has it; else the error is ErrLocked.
+func (d *Dir) tryLock(dir *folder, base string) (*lock, error) {
+	return d.lockBy(dir, base, func(file *flock.Flock) error {
+		locked, err := file.TryLock()
+		if err == nil && !locked {
+			err = ErrLocked
+		}
+		return err
+	})
+}
+
+func (d *Dir) lockBy(dir *folder, base string, acquire func(*flock.Flock) error) (*lock, error) {
 	name := base + lockEnding
 	for {
 		file := flock.New(filepath.Join(d.Path, name), flock.SetFlag(os.O_RDWR|noFollow|noBlock))
-		err := acquire(ctx, file, timer.C, wait)
+		err := acquire(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if err := dir.createLock(name); err != nil {
