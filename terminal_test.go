@@ -29,6 +29,8 @@ type terminal struct {
 	file *os.File // what the person at it holds
 	tty  *os.File // what cb has
 
+	before *term.State // of tty, when cb started
+
 	mu     sync.Mutex
 	output bytes.Buffer
 }
@@ -42,6 +44,9 @@ func startTerminal(t *testing.T, dir string, columns, lines uint16, env []string
 	}
 	s := &terminal{t: t, file: file, tty: tty, cb: exec.Command("cb", args...)}
 	s.resize(columns, lines)
+	if s.before, err = term.GetState(int(tty.Fd())); err != nil {
+		t.Fatal(err)
+	}
 	s.cb.Stdin, s.cb.Stdout, s.cb.Stderr = tty, tty, tty
 	s.cb.Env = append(append(os.Environ(), "CB_STORE="+dir, "TERM=xterm", "NO_COLOR="), env...)
 	s.cb.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -155,10 +160,6 @@ func TestWatchLeavesTheTerminalAsItWas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startTerminal(t, dir, 80, 24, nil, "status", "--watch=1h")
-			before, err := term.GetState(int(s.tty.Fd()))
-			if err != nil {
-				t.Fatal(err)
-			}
 			s.await("the circuits", has("good"))
 			end.by(s)
 			status := s.ends()
@@ -170,8 +171,8 @@ func TestWatchLeavesTheTerminalAsItWas(t *testing.T) {
 			}
 			s.written("\x1b[?7h\x1b[?25h\x1b[?1049l")
 			after, err := term.GetState(int(s.tty.Fd()))
-			if err != nil || *after != *before {
-				t.Errorf("the terminal is %+v (%v), was %+v", after, err, before)
+			if err != nil || *after != *s.before {
+				t.Errorf("the terminal is %+v (%v), was %+v", after, err, s.before)
 			}
 		})
 	}
