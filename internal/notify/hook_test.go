@@ -58,3 +58,16 @@ func TestHookVariables(t *testing.T) {
 		}
 	}
 }
+
+// TestHookThatCannotStart has an environment that no program can be given.
+func TestHookThatCannotStart(t *testing.T) {
+	var warned []string
+	after := breaker.Circuit{}.Trip(breaker.Order{At: time.Unix(0, 0), Seed: 1})
+	stopped := Hooks{Open: "true", Limit: time.Second}.Run(Change{
+		Name: "api", After: after, Environ: []string{"A=\x00"},
+		Warn: func(message string) { warned = append(warned, message) },
+	})
+	if len(warned) != 1 || !strings.HasPrefix(warned[0], "cannot start the on-open hook of api (") || stopped != 0 {
+		t.Errorf("warned %q, stopped %v", warned, stopped)
+	}
+}

@@ -120,7 +120,7 @@ func durationPoint(s Sample) []point {
 
 // Metrics writes samples in the text format of Prometheus.
 func Metrics(w io.Writer, samples []Sample) error {
-	out := bufio.NewWriter(w)
+	out := bufio.NewWriterSize(w, 64<<10)
 	var line []byte
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	for _, f := range families() {
