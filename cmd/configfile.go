@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,6 +35,8 @@ func (env *Env) configuration() (config.File, error) {
 	switch {
 	case errors.As(err, &wrong):
 		return config.File{}, &usageError{err: wrong, hint: wrong.Hint}
+	case named && errors.Is(err, config.ErrHidden):
+		return config.File{}, &usageError{err: &config.Error{Path: path, Err: fs.ErrPermission}}
 	case named && !file.Found:
 		return config.File{}, &usageError{err: fmt.Errorf("%s: there is no file %s to read", configVariable, path)}
 	case err != nil:
@@ -88,16 +91,16 @@ func newConfigurable(opts *runOptions) *pflag.FlagSet {
 // checkKey reports whether a key can stand where it does.
 func checkKey(flags *pflag.FlagSet, s config.Setting) error {
 	switch {
-	case configurable(s.Key) && s.Key == storeFlag && s.Circuit != "":
+	case whyNot(s.Key) != "":
+		return fmt.Errorf("cannot be configured: %s", whyNot(s.Key))
+	case flags.Lookup(s.Key) == nil:
+		return errors.New("unknown key")
+	case s.Key == storeFlag && s.Circuit != "":
 		return errors.New("belongs in [defaults]: all commands must find the same circuits")
 	case isPlace(s.Key) && s.Value.Kind == config.String && !filepath.IsAbs(s.Value.Text) && !strings.Contains(s.Value.Text, "://"):
 		return errors.New("must be an absolute path, as a run may start in any directory")
-	case configurable(s.Key) && flags.Lookup(s.Key) != nil:
-		return nil
-	case whyNot(s.Key) != "":
-		return fmt.Errorf("cannot be configured: %s", whyNot(s.Key))
 	}
-	return errors.New("unknown key")
+	return nil
 }
 
 // isPlace reports whether a flag names a place.
@@ -105,7 +108,7 @@ func isPlace(flag string) bool { return flag == storeFlag || flag == "metrics-fi
 
 // keyHint names the key that was meant.
 func keyHint(flags *pflag.FlagSet, key string) string {
-	if configurable(key) || whyNot(key) != "" {
+	if flags.Lookup(key) != nil || whyNot(key) != "" {
 		return ""
 	}
 	var known []string

@@ -91,13 +91,14 @@ func Read(path string) (File, error) {
 	if path == "" {
 		return File{}, nil
 	}
-	data, err := read(path)
-	switch {
+	switch _, err := os.Lstat(path); { // a link that leads nowhere is a file that is missed
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return File{Path: path}, nil
-	case errors.Is(err, fs.ErrPermission) && hidden(path):
+	case errors.Is(err, fs.ErrPermission):
 		return File{Path: path}, ErrHidden
-	case err != nil:
+	}
+	data, err := read(path)
+	if err != nil {
 		return File{}, &Error{Path: path, Err: err}
 	}
 	file := File{Path: path, Found: true}
@@ -105,11 +106,6 @@ func Read(path string) (File, error) {
 		return File{}, err
 	}
 	return file, nil
-}
-
-func hidden(path string) bool {
-	_, err := os.Stat(path)
-	return errors.Is(err, fs.ErrPermission)
 }
 
 func read(path string) ([]byte, error) {

@@ -121,8 +121,12 @@ func TestRead(t *testing.T) {
 	if _, err := Read(largest); err != nil {
 		t.Errorf("1 MiB: %v", err)
 	}
+	nowhere := filepath.Join(dir, "nowhere")
+	if err := os.Symlink(filepath.Join(dir, "nosuch"), nowhere); err != nil {
+		t.Skip(err)
+	}
 	for name, path := range map[string]string{
-		"too large": write("large", "#"+strings.Repeat("-", MaxSize)), "a directory": dir,
+		"a link that leads nowhere": nowhere, "too large": write("large", "#"+strings.Repeat("-", MaxSize)), "a directory": dir,
 	} {
 		var wrong *Error
 		if _, err := Read(path); !errors.As(err, &wrong) || wrong.Line != 0 || wrong.Path != path {
