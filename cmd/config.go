@@ -43,6 +43,9 @@ func atMostOneName(c *cobra.Command, args []string) error {
 func (env *Env) config(c *cobra.Command, name string, json bool) error {
 	opts := newRunOptions()
 	fs := newConfigurable(opts)
+	if limit := c.Flags().Lookup(storeLimitFlag); limit.Changed {
+		_ = fs.Set(storeLimitFlag, limit.Value.String()) // it was set before
+	}
 	given, err := env.configure(fs, name)
 	if err != nil {
 		return err
@@ -110,7 +113,9 @@ func (s settings) shown(f *pflag.Flag) render.Setting {
 		shown.From, shown.Source, shown.Short = "config", given.place, given.source
 	case fromEnvironment:
 		shown.From, shown.Source, shown.Short = "environment", given.place, given.source
-	case byDefault, fromFlag:
+	case fromFlag:
+		shown.From, shown.Source, shown.Short = "flag", "--"+f.Name, "--"+f.Name
+	case byDefault:
 	}
 	list, isList := f.Value.(*lines)
 	switch text := f.Value.String(); {
@@ -142,28 +147,11 @@ func (env *Env) showStorePlace(fs *pflag.FlagSet, shown *render.Setting) {
 
 // withoutPassword hides the passwords of the URLs in a text.
 func withoutPassword(text string) string {
-	var safe strings.Builder
-	for {
-		before, rest, found := strings.Cut(text, "://")
-		safe.WriteString(before)
-		if !found {
-			return safe.String()
-		}
-		safe.WriteString("://")
-		end := strings.IndexAny(rest, "/?# \t\n\"'")
-		if end < 0 {
-			end = len(rest)
-		}
-		if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
-			user, _, secret := strings.Cut(rest[:at], ":")
-			if secret {
-				user += ":***"
-			}
-			safe.WriteString(user)
-			rest = rest[at:]
-		}
-		text = rest
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		words[i] = publicPlace(word)
 	}
+	return strings.Join(words, " ")
 }
 
 // warnOfNearTwins tells of variables that look like a twin and set nothing.

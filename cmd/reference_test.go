@@ -78,12 +78,16 @@ func TestEveryFlagIsConfigurable(t *testing.T) {
 			if configurable(flag) == (whyNot(flag) != "") {
 				t.Errorf("--%s can be configured, and has a reason why not: %s", flag, whyNot(flag))
 			}
-			env.Environ = append(env.Environ, twin(flag)+"=value of "+flag)
+			env.Environ = append(env.Environ, strings.ToLower(twin(flag))+"=x", twin(flag)+"=value of "+flag)
 		}
 	}
+	env.Environ = append(env.Environ, "CB_JSON=x", "CB_Threshold=x", "CB_kill-after=x", "CB=x", "CB_")
 	given, err := env.settings("")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if given["json"].level != byDefault {
+		t.Error("CB_JSON sets a flag that is not one of run's")
 	}
 	for _, section := range sections() {
 		for _, flag := range section.flags {

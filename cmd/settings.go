@@ -120,10 +120,14 @@ func (s settings) explain(err error) error {
 	}
 	words := strings.Split(wrong.Error(), " ")
 	for i, word := range words {
-		flag := strings.TrimRight(word, ",;:")
-		name, isFlag := strings.CutPrefix(flag, "--")
+		name, isFlag := strings.CutPrefix(strings.TrimRight(word, ",;:"), "--")
 		if given := s[name]; isFlag && given.source != "" {
-			words[i] = fmt.Sprintf("%s (%s)%s", flag, given.source, word[len(flag):])
+			after := i
+			if word == "--"+name && i+1 < len(words) && words[i+1] != "" && '0' <= words[i+1][0] && words[i+1][0] <= '9' {
+				after++ // --window 10
+			}
+			text := strings.TrimRight(words[after], ",;:")
+			words[after] = fmt.Sprintf("%s (%s)%s", text, given.source, words[after][len(text):])
 		}
 	}
 	return &usageError{err: errors.New(strings.Join(words, " ")), hint: wrong.hint}

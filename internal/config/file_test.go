@@ -78,6 +78,42 @@ func TestParseValues(t *testing.T) {
 	}
 }
 
+// What TOML forbids is not taken for a later word on the same matter.
+func TestParseRefusesToDefineTwice(t *testing.T) {
+	for text, line := range map[string]int{
+		"[defaults]\na = 1\n[defaults]\n":                    3,
+		"defaults.a = 1\ndefaults.'a' = 2\n":                 2,
+		"defaults.a = 1\n[defaults]\n":                       2,
+		"defaults = { a = 1, a = 2 }\n":                      1,
+		"defaults = { a = 1 }\ndefaults.b = 2\n":             2,
+		"circuits.x = { a = 1 }\n\ncircuits.x.b = 2\n":       3,
+		"circuits = { x.a = 1, x = { b = 2 } }\n":            1,
+		"circuits = { x = { b = 2 }, x.a = 1 }\n":            1,
+		"circuits = { }\n[circuits.x]\n":                     2,
+		"[circuits.x]\na = 1\n[circuits]\nx.b = 2\n":         4,
+		"[circuits]\nx.b = 2\n[circuits.x]\na = 1\n":         3,
+		"[circuits.x]\n[circuits]\n[circuits.x]\n":           3,
+		"[circuits.x]\n[circuits]\nx = { }\n":                3,
+		"[circuits]\n[circuits]\n":                           2,
+		"circuits.x.a = 1\n[circuits.y]\n[circuits]\n":       3,
+		"circuits.x.a = 1\ncircuits.x.b = 1\n[circuits.x]\n": 3,
+	} {
+		var wrong *Error
+		if _, err := parseText(text); !errors.As(err, &wrong) || wrong.Line != line {
+			t.Errorf("%q: %v, want an error in line %d", text, err, line)
+		}
+	}
+	for _, text := range []string{
+		"[circuits.x]\n[defaults]\n[circuits]\n[circuits.y]\n",
+		"circuits.x.a = 1\n[circuits.y]\na = 1\n[defaults]\na = 1\n",
+		"circuits.x.a = 1\ndefaults.a = 1\ncircuits.x.b = 1\n",
+	} {
+		if _, err := parseText(text); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // Lines are counted over values of several lines and inside of tables.
 func TestParseLines(t *testing.T) {
 	file, err := parseText("[defaults]\na = '''\n\n'''\n\"b\" = [\n1,\n2 ]\n\n[circuits]\nx = { c = 1, d = 2 }\ny.e = 5\n")
