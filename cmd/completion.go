@@ -158,7 +158,7 @@ func (env *Env) completeFlags(c *cobra.Command) {
 			offer = cobra.FixedCompletions(words.words, cobra.ShellCompDirectiveNoFileComp)
 		case f.Name == "name":
 			offer = func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-				return env.completeNames(c, nil, word)
+				return env.completeConfigured(c, nil, word)
 			}
 		case f.Name == "store":
 			offer = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)

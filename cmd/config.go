@@ -23,7 +23,7 @@ func newConfig(env *Env) *cobra.Command {
   cb config deploy-api --json | jq -r '.settings[] | select(.from != "default") | .flag'`,
 		GroupID:           groupLook,
 		Args:              atMostOneName,
-		ValidArgsFunction: env.completeConfigured,
+		ValidArgsFunction: atMost(1, env.completeConfigured),
 		RunE: func(c *cobra.Command, args []string) error {
 			return env.config(c, strings.Join(args, ""), json)
 		},
@@ -174,15 +174,16 @@ func (env *Env) warnOfNearTwins() {
 
 // completeConfigured offers the names of the store and of the configuration.
 func (env *Env) completeConfigured(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
 	names, _ := env.completeNames(c, args, word)
 	file, err := env.configuration()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	names = append(names, circuitsOf(file)...)
+	for _, name := range circuitsOf(file) {
+		if beginsWith(name, word) {
+			names = append(names, name)
+		}
+	}
 	slices.Sort(names)
 	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -162,17 +163,13 @@ func (v *maxAge) String() string {
 }
 
 func (v *maxAge) Set(text string) error {
-	switch text {
-	case "true":
-		*v = maxAge{on: true}
-		return nil
-	case "false":
-		*v = maxAge{}
+	if on, err := strconv.ParseBool(text); err == nil {
+		*v = maxAge{on: on}
 		return nil
 	}
 	age, err := breaker.ParseDuration(text)
 	if err != nil {
-		return err //nolint:wrapcheck // the flag package adds the flag and the text
+		return fmt.Errorf("must be true, false or an age such as 90s, 6h or 2d, not %q", text)
 	}
 	*v = maxAge{true, age}
 	return nil
