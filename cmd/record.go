@@ -10,14 +10,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"cb/internal/breaker"
+	"cb/internal/classify"
 	"cb/internal/guard"
 	"cb/internal/notify"
+	"cb/internal/process"
 	"cb/internal/store"
 )
 
 // recordOptions are the flags of record.
 type recordOptions struct {
 	exitCode     string
+	rules        classify.Rules // of which the codes apply to exitCode
 	onStoreError string
 	quiet        int
 	hooks        notify.Hooks
@@ -31,7 +34,10 @@ func newRecord(env *Env) *cobra.Command {
 		Long: `Record an outcome: with a permit of cb acquire that of the work it was for; with a
 name one that was seen elsewhere, judged by the policy last used. A permit that
 is late or was recorded before is a warning and changes totals only; the exit
-code is 0, so that a step that always runs does not fail.`,
+code is 0, so that a step that always runs does not fail.
+
+With --exit-code the outcome is what a run would make of that code: 0 is a
+success, another one a failure, unless the flags about codes say otherwise.`,
 		Example: `  cb record "$permit" success
   cb record "$permit" --exit-code $?
   cb record deploy-api failure`,
@@ -44,7 +50,8 @@ code is 0, so that a step that always runs does not fail.`,
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&opts.exitCode, "exit-code", "", "an exit `CODE` instead of an outcome: 0 is success, others are failures")
+	fs.StringVar(&opts.exitCode, "exit-code", "", "the `CODE` that the work ended with, instead of an outcome")
+	addCodeFlags(fs, &opts.rules)
 	addStoreErrorFlag(fs, &opts.onStoreError)
 	addQuietFlag(fs, &opts.quiet, "no line for a re-open; -qq: none for a transition either")
 	addHookFlags(fs, &opts.hooks)
@@ -73,6 +80,12 @@ func (env *Env) record(c *cobra.Command, opts *recordOptions, args []string) err
 	}
 	if _, err := env.configure(c.Flags(), p.Name); err != nil {
 		return err
+	}
+	if err := validateCodes(opts.rules); err != nil {
+		return err
+	}
+	if call.Code != breaker.NoCode {
+		call.Outcome = opts.rules.Outcome(process.Result{Code: call.Code}, classify.Matches{})
 	}
 	if p.Void {
 		return nil
@@ -114,9 +127,6 @@ func (o *recordOptions) call(args []string) (breaker.Call, error) {
 			return call, &usageError{err: fmt.Errorf("--exit-code: %q is not an exit code", o.exitCode)}
 		}
 		call.Code = int(code)
-		if code != 0 {
-			call.Outcome = breaker.Failure
-		}
 		return call, nil
 	case len(args) == 1:
 		return call, &usageError{err: fmt.Errorf("the outcome is missing"), hint: hint}

@@ -100,13 +100,18 @@ func (o *runOptions) addCommandFlags(fs *pflag.FlagSet) {
 	fs.VarP(line{&o.shell}, "shell", "c", "run a `'SHELL COMMAND'` through sh -c instead of COMMAND")
 	fs.Var(duration{&o.timeLimit}, "time-limit", "the command's own limit: end it after this long, and count a failure")
 	fs.Var(duration{&o.killAfter}, "kill-after", "kill it when it has not ended this long after that")
-	fs.Var(&o.rules.Success, "success-codes", "exit codes that are successes besides 0, such as 1,3,64-78")
-	fs.Var(&o.rules.Ignore, "ignore-codes", "exit codes that count neither way")
-	fs.Var(&o.rules.Failure, "failure-codes", "the only exit codes that are failures; others count neither way")
+	addCodeFlags(fs, &o.rules)
 	fs.Var(&o.rules.FailureOutput, "failure-output", "a line of output that matches makes the run a failure")
 	fs.Var(&o.rules.IgnoreOutput, "ignore-output", "a line of output that matches makes a failed run count neither way")
 	fs.Var((*truth)(&o.rules.CountInterrupts), "count-interrupts", "count a run that was told to stop like any other")
 	fs.Lookup("count-interrupts").NoOptDefVal = "true"
+}
+
+// addCodeFlags binds the rules about exit codes.
+func addCodeFlags(fs *pflag.FlagSet, rules *classify.Rules) {
+	fs.Var(&rules.Success, "success-codes", "exit codes that are successes besides 0, such as 1,3,64-78")
+	fs.Var(&rules.Ignore, "ignore-codes", "exit codes that count neither way")
+	fs.Var(&rules.Failure, "failure-codes", "the only exit codes that are failures; others count neither way")
 }
 
 // validate finds what single values cannot show.
@@ -133,10 +138,17 @@ func (o *runOptions) validate(fs *pflag.FlagSet, args []string) error {
 
 // validateRules finds rules that cannot stand beside each other.
 func (o *runOptions) validateRules(fs *pflag.FlagSet) error {
+	if err := validateCodes(o.rules); err != nil {
+		return err
+	}
+	return validatePolicy(fs, &o.policy)
+}
+
+func validateCodes(rules classify.Rules) error {
 	lists := []struct {
 		flag  string
 		codes classify.Codes
-	}{{"success-codes", o.rules.Success}, {"ignore-codes", o.rules.Ignore}, {"failure-codes", o.rules.Failure}}
+	}{{"success-codes", rules.Success}, {"ignore-codes", rules.Ignore}, {"failure-codes", rules.Failure}}
 	for i, a := range lists {
 		if a.flag != "success-codes" && a.codes.Has(0) {
 			return &usageError{err: fmt.Errorf("--%s: 0 is always a success", a.flag)}
@@ -150,7 +162,7 @@ func (o *runOptions) validateRules(fs *pflag.FlagSet) error {
 			}
 		}
 	}
-	return validatePolicy(fs, &o.policy)
+	return nil
 }
 
 // validatePolicy checks a policy that was bound to flags. A failure rate
