@@ -24,7 +24,7 @@ it, how long it lasted and how many runs were skipped. The last 100 are kept.`,
 			return env.history(c, args[0], json)
 		},
 	}
-	c.Flags().BoolVar(&json, "json", false, "an array of the documented schema")
+	c.Flags().BoolVar(&json, "json", false, "an array; docs/status-json.md tells its keys")
 	return c
 }
 

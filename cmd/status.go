@@ -32,7 +32,7 @@ single name shows that circuit in full. Nothing is changed.
 
 SINCE is when an outage or an override began. STREAK is the failures in a row, or
 failures/runs of the window. LAST shows the newest outcomes, newest last:
-✓ success, ✗ failure, ◷ slow, · recorded without a verdict.
+✓ success, ✗ failure, ◷ a run that was too slow.
 
 Where the terminal is too narrow LAST is shortened, then columns are left out in
 this order: RUNS, FAILED, SKIPPED, LAST, STREAK, SINCE, NEXT TRY; then long names
@@ -51,7 +51,7 @@ lose their middle.`,
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.BoolVar(&opts.json, "json", false, "an array of the documented schema")
+	fs.BoolVar(&opts.json, "json", false, "an array; docs/status-json.md tells its keys")
 	fs.StringSliceVar(&opts.states, "state", nil, "only circuits in these `STATES`: "+strings.Join(stateWords(), ","))
 	fs.BoolVar(&opts.exitCode, "exit-code", false, "exit with 0 when all shown are closed, else 75")
 	fs.Var(duration{&opts.watch}, "watch", "look again and again, every 2s or D; q or ^C ends it")

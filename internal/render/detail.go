@@ -21,13 +21,16 @@ const (
 func StatusDetail(w io.Writer, v View, style Style) error {
 	c := v.Circuit
 	var out strings.Builder
-	state := glyph(c) + " " + v.stateText()
+	state := glyph(c) + " " + c.Shown()
 	if style.Colour {
 		state = paint(stateColour(c), state)
 	}
 	fmt.Fprintf(&out, "%s  %s", Safe(v.Name), state)
 	if since := v.since(); !since.IsZero() {
 		fmt.Fprintf(&out, " since %s (%s)", Clock(since, v.Now), Span(v.Now.Sub(since)))
+	}
+	if v.probeDue() {
+		out.WriteString(", probe due")
 	}
 	out.WriteString("\n\n")
 	for _, row := range v.detail(style) {

@@ -37,6 +37,9 @@ func History(w io.Writer, v View, style Style) error {
 
 func causeText(t breaker.Transition) string {
 	text := string(t.Cause)
+	if t.Cause == breaker.ByProbe || t.Cause == breaker.ByLost {
+		return Safe(t.Reason) + exitText(t.Code) // it says that it was a probe
+	}
 	if t.By != "" {
 		text += " " + Safe(t.By)
 	}

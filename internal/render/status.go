@@ -121,10 +121,15 @@ func glyph(c breaker.Circuit) string {
 }
 
 func (v View) stateText() string {
-	if v.Circuit.Override.Kind == breaker.NoOverride && v.Circuit.ProbeDue(v.Now) {
+	if v.probeDue() {
 		return "open, probe due"
 	}
 	return v.Circuit.Shown()
+}
+
+// probeDue reports whether the next run is let through to probe.
+func (v View) probeDue() bool {
+	return v.Circuit.Override.Kind == breaker.NoOverride && v.Circuit.ProbeDue(v.Now)
 }
 
 // troubleSince returns when an outage or an override began, however often the

@@ -42,11 +42,12 @@ func writeTable(w io.Writer, columns []column, rows [][]string, most int, paint 
 	out := bufio.NewWriter(w)
 	line := func(row int, cell func(i int) string) {
 		for n, i := range kept {
-			if n > 0 {
+			text := columns[i].cut(cell(i), widths[i])
+			last := n == len(kept)-1
+			if n > 0 && !(last && text == "") {
 				out.WriteString(gap)
 			}
-			text := columns[i].cut(cell(i), widths[i])
-			out.WriteString(paint(row, i, pad(text, widths[i], columns[i].right, n == len(kept)-1)))
+			out.WriteString(paint(row, i, pad(text, widths[i], columns[i].right, last)))
 		}
 		out.WriteByte('\n')
 	}

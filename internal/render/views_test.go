@@ -1,0 +1,323 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cb/internal/breaker"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // what people see is local
+	os.Exit(m.Run())
+}
+
+// noon is when the stories below are looked at.
+func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+// story is a circuit that is made step by step.
+type story struct {
+	c      breaker.Circuit
+	policy breaker.Policy
+	now    time.Time
+	seed   uint64
+}
+
+func newStory(before time.Duration) *story {
+	return &story{policy: breaker.Default(), now: noon().Add(-before)}
+}
+
+func (s *story) wait(d time.Duration) *story { s.now = s.now.Add(d); return s }
+
+// run asks for a permit, and if there is one records the outcome.
+func (s *story) run(outcome breaker.Outcome, code int, took time.Duration) *story {
+	s.seed++
+	next, permit, err := s.c.Admit(s.policy, s.now, breaker.Caller{PID: 4242, Host: "db1"}, s.seed)
+	s.c = next
+	if err == nil {
+		s.wait(took)
+		s.c = s.c.Record(s.policy, permit, breaker.Call{At: s.now, Outcome: outcome, Code: code, Took: took}, s.seed)
+	}
+	return s
+}
+
+// probing asks for a permit and keeps it.
+func (s *story) probing() *story {
+	s.seed++
+	s.c, _, _ = s.c.Admit(s.policy, s.now, breaker.Caller{PID: 4242, Host: "db1"}, s.seed)
+	return s
+}
+
+func (s *story) order(f func(breaker.Circuit, breaker.Order) breaker.Circuit, reason string, length time.Duration) *story {
+	s.seed++
+	s.c = f(s.c, breaker.Order{At: s.now, By: "alice", Reason: reason, For: length, Seed: s.seed})
+	return s
+}
+
+func (s *story) view(name string) View {
+	return View{Name: name, Circuit: s.c.At(noon(), 0), Now: noon()}
+}
+
+// stories are circuits in every state.
+func stories() []View {
+	open := newStory(time.Minute).run(breaker.Success, 0, time.Second)
+	for range 3 {
+		open.run(breaker.Failure, 7, 2*time.Second)
+	}
+	open.run(breaker.Success, 0, 0).run(breaker.Success, 0, 0)
+
+	flapping := newStory(3*24*time.Hour - time.Minute)
+	flapping.policy.Timeout, flapping.policy.Backoff = time.Hour, 2
+	flapping.policy.MaxTimeout = 24 * time.Hour
+	for range 3 {
+		flapping.run(breaker.Failure, 1, time.Minute)
+	}
+	for range 4 {
+		flapping.wait(13*time.Hour).run(breaker.Failure, 1, time.Minute).run(breaker.Success, 0, 0)
+	}
+
+	due := newStory(time.Hour)
+	due.policy.Threshold = 1
+	due.run(breaker.Failure, 2, 3*time.Millisecond)
+
+	probing := newStory(time.Hour)
+	probing.policy.Threshold = 1
+	probing.run(breaker.Failure, 2, 3*time.Millisecond).wait(59 * time.Minute).probing()
+
+	held := newStory(2*time.Hour).run(breaker.Success, 0, time.Second).run(breaker.Failure, 3, 4*time.Second)
+	held.wait(time.Hour).order(breaker.Circuit.Hold, "database migration", 3*time.Hour).run(breaker.Success, 0, 0)
+
+	disabled := newStory(48*time.Hour).order(breaker.Circuit.Disable, "", 0)
+
+	window := newStory(10 * time.Minute)
+	window.policy.WindowCalls, window.policy.Threshold = 20, 10
+	for i := range 12 {
+		window.run([]breaker.Outcome{breaker.Success, breaker.Success, breaker.Failure, breaker.Slow, breaker.Ignored}[i%5], i%5, time.Duration(i)*time.Second)
+	}
+
+	tripped := newStory(time.Minute).order(breaker.Circuit.Trip, "status page\nsays \x1b[31moutage", time.Hour)
+
+	return []View{
+		open.view("deploy-api"), flapping.view("flapping"), due.view("due"), probing.view("probing"),
+		held.view("backup 本番"), disabled.view("cafe\u0301"), window.view("window"), tripped.view("tripped"),
+		newStory(0).view("never"),
+	}
+}
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+func table(t *testing.T, style Style) string {
+	t.Helper()
+	var rows []Row
+	for _, view := range stories() {
+		rows = append(rows, view.Row())
+	}
+	var out strings.Builder
+	if err := StatusTable(&out, rows, style); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestStatusTable(t *testing.T) {
+	golden(t, "table.txt", table(t, Style{}))
+	golden(t, "table-80.txt", table(t, Style{Width: 80}))
+	golden(t, "table-colour.txt", table(t, Style{Colour: true}))
+}
+
+func TestStatusDetail(t *testing.T) {
+	var out strings.Builder
+	for _, view := range stories() {
+		if err := StatusDetail(&out, view, Style{Width: 80}); err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString("----\n")
+	}
+	for line := range strings.SplitSeq(out.String(), "\n") {
+		if textWidth(line) > 80 {
+			t.Errorf("%d wide: %s", textWidth(line), line)
+		}
+	}
+	golden(t, "detail.txt", out.String())
+}
+
+func TestHistory(t *testing.T) {
+	var out strings.Builder
+	for _, view := range stories() {
+		if err := History(&out, view, Style{}); err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString("----\n")
+	}
+	golden(t, "history.txt", out.String())
+}
+
+func TestJSON(t *testing.T) {
+	var out bytes.Buffer
+	list := NewArray(&out)
+	for _, view := range stories() {
+		if err := list.Add(view); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := list.End(); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "status.json", out.String())
+	var history bytes.Buffer
+	if err := HistoryJSON(&history, stories()[1]); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "history.json", history.String())
+}
+
+func TestAnEmptyArray(t *testing.T) {
+	var out bytes.Buffer
+	if err := NewArray(&out).End(); err != nil || out.String() != "[]\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+// TestEveryKeyIsAlwaysThere compares the keys of all stories, of which some
+// have nothing to say.
+func TestEveryKeyIsAlwaysThere(t *testing.T) {
+	var want []string
+	for _, view := range stories() {
+		text, err := json.Marshal(view.json())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var object map[string]any
+		if err := json.Unmarshal(text, &object); err != nil {
+			t.Fatal(err)
+		}
+		got := keys("", object)
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s has the keys %q, want %q", view.Name, got, want)
+		}
+	}
+}
+
+// keys returns the paths of an object's members, but not of what may be null
+// or empty.
+func keys(at string, object map[string]any) []string {
+	var all []string
+	for key, value := range object {
+		all = append(all, at+key)
+		if inner, ok := value.(map[string]any); ok && key != "override" && key != "last_failure" {
+			all = append(all, keys(at+key+".", inner)...)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestJSONIsDocumented finds every key of the schema in its page, and every
+// key of the page in the schema.
+func TestJSONIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/status-json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented []string
+	for line := range strings.Lines(string(page)) {
+		if cells := strings.Split(line, "`"); strings.HasPrefix(line, "| `") && len(cells) > 2 {
+			documented = append(documented, cells[1])
+		}
+	}
+	slices.Sort(documented)
+	schema := append(members("", reflect.TypeFor[statusJSON]()), members("history.", reflect.TypeFor[transitionJSON]())...)
+	slices.Sort(schema)
+	if !slices.Equal(documented, schema) {
+		t.Errorf("docs/status-json.md has the keys\n%s\nwant\n%s", strings.Join(documented, "\n"), strings.Join(schema, "\n"))
+	}
+}
+
+// members returns the paths of a schema's keys; those in a list have [].
+func members(at string, of reflect.Type) []string {
+	var all []string
+	for i := range of.NumField() {
+		field := of.Field(i)
+		inner, list := field.Type, ""
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+			if inner.Kind() == reflect.Slice {
+				list = "[]"
+			}
+			inner = inner.Elem()
+		}
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Anonymous {
+			all = append(all, members(at, inner)...)
+			continue
+		}
+		all = append(all, at+key)
+		if inner.Kind() == reflect.Struct && inner != reflect.TypeFor[time.Time]() {
+			all = append(all, members(at+key+list+".", inner)...)
+		}
+	}
+	return all
+}
+
+// brokenWriter fails as a full disk does.
+type brokenWriter struct{}
+
+var errFull = errors.New("no space left on device")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errFull }
+
+func TestErrorsAreTold(t *testing.T) {
+	view := stories()[0]
+	list := NewArray(brokenWriter{})
+	for what, err := range map[string]error{
+		"table":        StatusTable(brokenWriter{}, []Row{view.Row()}, Style{}),
+		"detail":       StatusDetail(brokenWriter{}, view, Style{}),
+		"history":      History(brokenWriter{}, view, Style{}),
+		"history JSON": HistoryJSON(brokenWriter{}, view),
+		"JSON":         errors.Join(list.Add(view), list.End()),
+	} {
+		if !errors.Is(err, errFull) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0s", 0: "0s", time.Nanosecond: "1s", 27 * time.Second: "27s", 90 * time.Second: "1m30s",
+		10*time.Minute + time.Second: "11m", 125 * time.Minute: "2h5m", 76*time.Hour + time.Second: "3d5h",
+	} {
+		if got := Span(d); got != want {
+			t.Errorf("Span(%v) is %s, want %s", d, got, want)
+		}
+	}
+}
