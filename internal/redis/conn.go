@@ -128,7 +128,7 @@ func (n *conn) exchange(ctx context.Context, commands [][]string) ([]Reply, erro
 		flight = appendCommand(flight, command)
 	}
 	if _, err := n.Write(flight); err != nil {
-		return nil, n.lost(err)
+		return nil, n.unsent(err)
 	}
 	for _, command := range greeting {
 		reply, err := readReply(n.reader, 0)
@@ -169,6 +169,19 @@ func (n *conn) greeted(command []string, reply Reply) error {
 	return nil
 }
 
+// unsent explains a connection on which nothing can be sent. A server that
+// turns a client away says why before it closes.
+func (n *conn) unsent(err error) error {
+	reply, why := readReply(n.reader, 0)
+	if refused, ok := reply.(ServerError); ok {
+		return explain(n.addr, refused)
+	}
+	if why != nil {
+		err = why
+	}
+	return n.lost(err)
+}
+
 // lost explains a connection that broke or timed out.
 func (n *conn) lost(err error) error {
 	trouble := &Trouble{Sent: true}
@@ -178,8 +191,10 @@ func (n *conn) lost(err error) error {
 		trouble.Text = n.addr + " did not answer in time"
 	case errors.Is(err, errProtocol):
 		trouble.Text = n.addr + " does not speak the Redis protocol"
+	case strings.Contains(err.Error(), "tls: "):
+		trouble.Text = fmt.Sprintf("%s refuses the TLS connection: %s", n.addr, reason(err))
 	default:
-		trouble.Text = fmt.Sprintf("%s closed the connection", n.addr)
+		trouble.Text = n.addr + " closed the connection"
 	}
 	return trouble
 }

@@ -50,6 +50,8 @@ func explain(addr string, refused ServerError) *Trouble {
 		"OOM":         " is out of memory",
 		"LOADING":     " is still loading its data",
 		codeMoved:     " is a node of a cluster, which needs redis+cluster://",
+		codeAsk:       " is moving the circuit to another node",
+		"TRYAGAIN":    " is moving the circuit to another node",
 		"MISCONF":     " cannot save its data and takes no changes",
 		"NOREPLICAS":  " has lost its replicas and takes no changes",
 		"MASTERDOWN":  " is a replica that has lost its master",
