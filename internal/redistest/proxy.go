@@ -15,11 +15,11 @@ type Proxy struct {
 	behind   string
 	group    sync.WaitGroup
 
-	mu      sync.Mutex
-	trips   int
-	asking  bool // the last bytes went to the server
-	open    map[net.Conn]bool
-	swallow bool // replies
+	mu     sync.Mutex
+	trips  int
+	asking bool // the last bytes went to the server
+	open   map[net.Conn]bool
+	lost   func() // what to do instead of handing the next reply on
 }
 
 // NewProxy returns a proxy of the server at an address.
@@ -58,12 +58,13 @@ func (p *Proxy) Break() {
 	}
 }
 
-// LoseNextReply breaks the connection on which the next reply comes, instead
-// of handing it on: what was asked has been done, and nobody is told.
-func (p *Proxy) LoseNextReply() {
+// LoseReply breaks the connection on which the next reply comes, instead of
+// handing it on: what was asked has been done, and nobody is told. Then, before
+// the client knows, it calls meanwhile.
+func (p *Proxy) LoseReply(meanwhile func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.swallow = true
+	p.lost = meanwhile
 }
 
 func (p *Proxy) serve() {
@@ -102,14 +103,43 @@ func failed(_ int, err error) bool { return err != nil && err != io.EOF }
 // note counts, and reports whether the bytes are to be handed on.
 func (p *Proxy) note(asking bool) bool {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if asking && !p.asking {
 		p.trips++
 	}
 	p.asking = asking
-	if !asking && p.swallow {
-		p.swallow = false
-		return false
+	var lost func()
+	if !asking {
+		lost, p.lost = p.lost, nil
 	}
-	return true
+	p.mu.Unlock()
+	if lost != nil {
+		lost()
+	}
+	return lost == nil
+}
+
+// Stranger returns the address of a server that speaks something else. It ends
+// with the test.
+func Stranger(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n")
+			_ = c.Close()
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		group.Wait()
+	})
+	return listener.Addr().String()
 }

@@ -20,7 +20,7 @@ import (
 
 // Server is a server of a test's own. It ends with the test.
 type Server struct {
-	Addr   string // host and port, or "" when the port is TLS
+	Addr   string // host and port
 	Port   string
 	Socket string
 	Dir    string // where it keeps its data
@@ -35,6 +35,12 @@ type Server struct {
 // CB_TEST_REQUIRE names redis-server: then that is a failure.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
+	return startWith(t, nil, args...)
+}
+
+// startWith starts a server with arguments that must come first.
+func startWith(t testing.TB, first []string, args ...string) *Server {
+	t.Helper()
 	port := freePort(t)
 	// Paths of sockets must be short.
 	dir, err := os.MkdirTemp("", "cb-redis-")
@@ -43,9 +49,11 @@ func Start(t testing.TB, args ...string) *Server {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	s := &Server{Addr: net.JoinHostPort("127.0.0.1", port), Port: port, Socket: filepath.Join(dir, "s"), Dir: dir, t: t}
-	s.args = append([]string{
-		"--port", port, "--bind", "127.0.0.1", "--unixsocket", s.Socket, "--dir", dir, "--save", "", "--daemonize", "no",
-	}, args...)
+	s.args = slices.Concat(first, []string{"--port", port, "--bind", "127.0.0.1", "--unixsocket", s.Socket, "--dir", dir, "--repl-diskless-sync-delay", "0"})
+	if first == nil {
+		s.args = append(s.args, "--save", "")
+	}
+	s.args = append(s.args, args...)
 	t.Cleanup(s.Kill)
 	s.Restart()
 	return s
@@ -154,4 +162,14 @@ func Await(t testing.TB, what string, holds func() bool) {
 			t.Fatalf("waited in vain: %s", what)
 		}
 	}
+}
+
+// StartTLS starts a server that speaks TLS on its port and wants a certificate
+// of its clients.
+func StartTLS(t testing.TB, cert, key, ca string) *Server {
+	t.Helper()
+	port := freePort(t)
+	s := Start(t, "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", ca)
+	s.Addr, s.Port = net.JoinHostPort("127.0.0.1", port), port
+	return s
 }
