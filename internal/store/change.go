@@ -92,6 +92,7 @@ func (u *change) run(ctx context.Context, decide func(at answer) (next, error)) 
 			continue
 		}
 		if done, err := u.settled(at); done {
+			u.release(ctx)
 			return err
 		}
 		wanted, wrong := decide(at)

@@ -1,0 +1,264 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"cb/internal/breaker"
+	"cb/internal/redis"
+	"cb/internal/redistest"
+)
+
+// TestRedisTrouble puts a server into each kind of trouble and wants a line
+// that says which.
+func TestRedisTrouble(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		args  []string
+		begin func(s *redistest.Server)
+		url   func(s *redistest.Server) string
+		want  string // ADDR stands for the address
+		reads bool   // a reading still works
+	}{
+		"killed":         {begin: (*redistest.Server).Kill, want: "no connection to ADDR: connection refused"},
+		"paused":         {begin: (*redistest.Server).Pause, want: "ADDR did not answer in time"},
+		"needs password": {args: []string{"--requirepass", "pa55word"}, want: "ADDR asks for a password"},
+		"wrong password": {
+			args: []string{"--requirepass", "pa55word"},
+			url:  func(s *redistest.Server) string { return "redis://:wr0ng@" + s.Addr },
+			want: "ADDR does not accept the password",
+		},
+		"wrong user": {
+			args: []string{"--requirepass", "pa55word"},
+			url:  func(s *redistest.Server) string { return "redis://me:pa55word@" + s.Addr },
+			want: "ADDR does not accept the password",
+		},
+		"password for none": {
+			url:  func(s *redistest.Server) string { return "redis://:pa55word@" + s.Addr },
+			want: "ADDR does not accept the password",
+		},
+		"no such database": {
+			url:  func(s *redistest.Server) string { return s.URL() + "/77" },
+			want: "ADDR says: ERR DB index is out of range",
+		},
+		"wrong type": {
+			begin: func(s *redistest.Server) { s.Do("LPUSH", "cb:{deploy}", "x") },
+			want:  "ADDR keeps something that is not a circuit under its key",
+		},
+		"out of memory": {
+			begin: func(s *redistest.Server) { s.Do("CONFIG", "SET", "maxmemory", "1") },
+			want:  "ADDR is out of memory", reads: true,
+		},
+		"read-only replica": {
+			begin: func(s *redistest.Server) { s.Do("REPLICAOF", "127.0.0.1", "1") },
+			want:  "ADDR is a read-only replica", reads: true,
+		},
+		"replica that is not served": {
+			args:  []string{"--replica-serve-stale-data", "no"},
+			begin: func(s *redistest.Server) { s.Do("REPLICAOF", "127.0.0.1", "1") },
+			want:  "ADDR is a replica that has lost its master",
+		},
+		"no permission": {
+			begin: func(s *redistest.Server) { s.Do("ACL", "SETUSER", "me", "on", ">pa55word", "+ping", "~*") },
+			url:   func(s *redistest.Server) string { return "redis://me:pa55word@" + s.Addr },
+			want:  "ADDR says: NOPERM",
+		},
+		"another protocol": {
+			begin: (*redistest.Server).Kill,
+			url:   func(*redistest.Server) string { return "redis://" + redistest.Stranger(t) },
+			want:  "does not speak the Redis protocol",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := redistest.Start(t, test.args...)
+			url := s.URL()
+			if test.begin != nil {
+				update(t, newRedis(t, url), "other", increment)
+				test.begin(s)
+			}
+			if test.url != nil {
+				url = test.url(s)
+			}
+			r := newRedis(t, url)
+			r.Limit = 500 * time.Millisecond
+			want := strings.ReplaceAll(test.want, "ADDR", s.Addr)
+			began := time.Now()
+			err := r.Update(context.Background(), "deploy", increment)
+			again := r.Update(context.Background(), "deploy", increment)
+			_, _, _, reading := r.Read("deploy")
+			if took := time.Since(began); took > 800*time.Millisecond {
+				t.Errorf("a change, another attempt and a reading took %v, with a limit of 500ms", took)
+			}
+			for _, err := range []error{err, again} {
+				if err == nil || !strings.Contains(Cause(err), want) {
+					t.Errorf("Update: %v, want %q", err, want)
+				}
+			}
+			if (reading == nil) != test.reads {
+				t.Errorf("Read: %v", reading)
+			}
+			if strings.Contains(err.Error(), "pa55word") || strings.Contains(err.Error(), "wr0ng") {
+				t.Errorf("the password is shown: %v", err)
+			}
+			if !test.reads {
+				var listing error
+				for _, err := range r.List() {
+					listing = errors.Join(listing, err)
+				}
+				if listing == nil {
+					t.Error("List finds nothing wrong")
+				}
+			}
+		})
+	}
+}
+
+func TestRedisComesBack(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	r := newRedis(t, s.URL())
+	update(t, r, "deploy", increment)
+	s.Kill()
+	s.Restart()
+	update(t, r, "deploy", increment) // over a connection that broke
+	s.Do("SCRIPT", "FLUSH")
+	update(t, r, "deploy", increment)
+	if got := read(t, r, "deploy").Totals.Successes; got != 3 {
+		t.Errorf("%d updates, want 3", got)
+	}
+	s.Do("FLUSHALL")
+	update(t, r, "deploy", increment)
+	if got := read(t, r, "deploy").Totals.Successes; got != 1 {
+		t.Errorf("%d updates after everything was flushed, want 1", got)
+	}
+	s.Pause()
+	done := make(chan error)
+	go func() { done <- r.Update(context.Background(), "deploy", increment) }()
+	time.Sleep(50 * time.Millisecond)
+	s.Resume()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRedisCancelled(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	r := newRedis(t, s.URL())
+	s.Pause()
+	defer s.Resume()
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if err := r.Update(ctx, "deploy", increment); !errors.Is(err, context.Canceled) {
+		t.Errorf("Update: %v, want context.Canceled", err)
+	}
+}
+
+func TestSentinelsFindTheNewMaster(t *testing.T) {
+	t.Parallel()
+	w := redistest.StartWatched(t)
+	r := newRedis(t, w.URL())
+	for range 20 {
+		update(t, r, "deploy", increment)
+	}
+	follows(t, w.Replica, w.Master)
+	w.Master.Kill()
+	update(t, r, "deploy", increment)
+	if got := read(t, r, "deploy").Totals.Successes; got != 21 {
+		t.Errorf("%d updates, want 21", got)
+	}
+	if role := w.Replica.Do("ROLE"); !strings.Contains(strings.ToLower(stringOf(role)), "master") {
+		t.Errorf("the replica is %v", role)
+	}
+}
+
+func TestClusterMovesASlot(t *testing.T) {
+	t.Parallel()
+	nodes := redistest.StartCluster(t)
+	r := newRedis(t, "redis+cluster://"+nodes[0].Addr+","+nodes[1].Addr)
+	update(t, r, "deploy", increment)
+	slot := stringOf(nodes[0].Do("CLUSTER", "KEYSLOT", "cb:{deploy}"))
+	from, to := nodes[0], nodes[1]
+	for i, node := range nodes {
+		if keys := stringOf(node.Do("DBSIZE")); keys != "0" {
+			from, to = node, nodes[(i+1)%len(nodes)]
+		}
+	}
+	id := func(s *redistest.Server) string { return stringOf(s.Do("CLUSTER", "MYID")) }
+	to.Do("CLUSTER", "SETSLOT", slot, "IMPORTING", id(from))
+	from.Do("CLUSTER", "SETSLOT", slot, "MIGRATING", id(to))
+	from.Do("MIGRATE", "127.0.0.1", to.Port, "cb:{deploy}", "0", "1000")
+	done := make(chan error)
+	go func() { done <- r.Update(context.Background(), "deploy", increment) }() // ASK, then TRYAGAIN
+	time.Sleep(100 * time.Millisecond)
+	for _, node := range nodes {
+		node.Do("CLUSTER", "SETSLOT", slot, "NODE", id(to))
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	update(t, r, "deploy", increment)
+	if got := read(t, r, "deploy").Totals.Successes; got != 3 {
+		t.Errorf("%d updates, want 3", got)
+	}
+	single := newRedis(t, "redis://"+from.Addr)
+	err := single.Update(context.Background(), "deploy", increment)
+	if err == nil || !strings.Contains(err.Error(), "needs redis+cluster://") {
+		t.Errorf("a single node: %v", err)
+	}
+}
+
+func TestRedisRenewsItsLease(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	r, other := newRedis(t, s.URL()), newRedis(t, s.URL())
+	r.Lease, other.Lease = 300*time.Millisecond, 300*time.Millisecond
+	warned := make(chan string, 1)
+	r.Warn = func(message string) { warned <- message }
+	update(t, r, "deploy", addProbe("00000000000000aa"))
+	for until := time.Now().Add(time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		wantLost(t, other, 0)
+	}
+	s.Do("DEL", "cb:{deploy}:leases") // as a failover may do
+	redistest.Await(t, "the lease is back", func() bool {
+		byRead, _ := seenLost(t, other, "deploy")
+		return byRead == 0
+	})
+	update(t, other, "deploy", put(breaker.Circuit{}))
+	if got := <-warned; !strings.Contains(got, "deploy does not wait for this probe any more") {
+		t.Errorf("warned %q", got)
+	}
+}
+
+// follows waits until a replica has the circuit of its master.
+func follows(t *testing.T, replica, master *redistest.Server) {
+	t.Helper()
+	redistest.Await(t, "the replica follows", func() bool {
+		return replica.Do("GET", "cb:{deploy}") == master.Do("GET", "cb:{deploy}")
+	})
+}
+
+func stringOf(reply redis.Reply) string { return fmt.Sprint(reply) }
+
+// TestReplicaServesReadings looks at a circuit on a replica.
+func TestReplicaServesReadings(t *testing.T) {
+	t.Parallel()
+	master := redistest.Start(t)
+	replica := redistest.StartReplica(t, master)
+	update(t, newRedis(t, master.URL()), "deploy", increment)
+	follows(t, replica, master)
+	r := newRedis(t, replica.URL())
+	if got := read(t, r, "deploy").Totals.Successes; got != 1 {
+		t.Errorf("%d updates, want 1", got)
+	}
+	if names, err := r.Names(); len(names) != 1 || err != nil {
+		t.Errorf("names %q, %v", names, err)
+	}
+	if err := r.Update(context.Background(), "deploy", increment); err == nil {
+		t.Error("a replica takes a change")
+	}
+}
