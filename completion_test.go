@@ -36,27 +36,6 @@ func shellTests() []shellTest {
 	}
 }
 
-// required reports whether a tool that is missing makes a test fail instead of
-// be skipped: CI names those in CB_TEST_REQUIRE.
-func required(tool string) bool {
-	for name := range strings.FieldsFuncSeq(os.Getenv("CB_TEST_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' }) {
-		if name == tool {
-			return true
-		}
-	}
-	return false
-}
-
-func needs(t *testing.T, tool string) {
-	t.Helper()
-	if _, err := exec.LookPath(tool); err != nil {
-		if required(tool) {
-			t.Fatalf("%s is not installed, but CB_TEST_REQUIRE names it", tool)
-		}
-		t.Skipf("%s is not installed", tool)
-	}
-}
-
 // TestCompletion types into real shells. ⇥ is the tab key.
 func TestCompletion(t *testing.T) {
 	dir := t.TempDir()

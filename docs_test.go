@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// TestDocs runs the blocks of the documentation that a shell, cron or make
-// would run, with stand-ins for the programs they call. What cb says about
+// TestDocs runs the blocks of the documentation that something other than a
+// person would run, with stand-ins for the programs they call. What cb says about
 // its own misuse fails the test, and so does a command that is not there.
 func TestDocs(t *testing.T) {
-	fences := regexp.MustCompile("(?s)\n```(sh|crontab|make)\n(.*?)```")
+	fences := regexp.MustCompile("(?s)\n```(sh|crontab|make|ini|yaml|dockerfile)\n(.*?)```")
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages (%v)", err)
@@ -34,9 +34,9 @@ func TestDocs(t *testing.T) {
 
 // commands returns what of a block can be run, as shell scripts.
 func commands(kind, block string) []string {
+	var scripts []string
 	switch kind {
 	case "crontab":
-		var scripts []string
 		for line := range strings.Lines(block) {
 			fields := 5
 			if strings.HasPrefix(line, "@") {
@@ -44,30 +44,98 @@ func commands(kind, block string) []string {
 			}
 			scripts = append(scripts, strings.Join(strings.SplitN(strings.TrimSpace(line), " ", fields+1)[fields:], ""))
 		}
-		return scripts
 	case "make":
-		return []string{"cat >Makefile <<'END'\n" + block + "END\nmake"}
+		scripts = []string{"cat >Makefile <<'END'\n" + block + "END\nmake"}
+	case "ini":
+		for _, line := range regexp.MustCompile(`(?m)^Exec\w+=(.*)$`).FindAllStringSubmatch(block, -1) {
+			scripts = append(scripts, line[1])
+		}
+	case "dockerfile":
+		scripts = []string{strings.TrimPrefix(block, "HEALTHCHECK CMD ")}
+	case "yaml":
+		if script := jobScript(block); script != "" {
+			scripts = []string{script}
+		}
+	default:
+		scripts = []string{block}
 	}
-	return []string{block}
+	return scripts
+}
+
+// jobScript returns what a CI job or a container would run: all steps, one
+// after the other, each in a shell of its own that stops at the first error.
+func jobScript(block string) string {
+	var script strings.Builder
+	step := func(lines string) {
+		// What GitHub puts in; here every job succeeds.
+		lines = strings.ReplaceAll(lines, "${{ steps.permit.outputs.word }}", `$(sed -n 's/^word=//p' "$GITHUB_OUTPUT")`)
+		lines = regexp.MustCompile(`\$\{\{ job\.status .*?\}\}`).ReplaceAllString(lines, "success")
+		lines = strings.NewReplacer("/state", "state", "/app/", "./").Replace(lines)
+		script.WriteString("(set -e\n" + lines + "\n) || exit\n")
+	}
+	run := regexp.MustCompile(`^( *(?:- )?)run: (.*)$`)
+	list := strings.Split(block, "\n")
+	for i := 0; i < len(list); i++ {
+		line := list[i]
+		if found := run.FindStringSubmatch(line); found != nil {
+			text := found[2]
+			if text == "|" {
+				text = ""
+				for i+1 < len(list) && strings.HasPrefix(list[i+1], strings.Repeat(" ", len(found[1])+1)) {
+					i++
+					text += list[i] + "\n"
+				}
+			}
+			step(text)
+		} else if text, ok := strings.CutPrefix(strings.TrimSpace(line), "- cb "); ok { // GitLab's script
+			step("cb " + text)
+		} else if text, ok := strings.CutPrefix(strings.TrimSpace(line), "command: ["); ok { // of a container
+			step(strings.ReplaceAll(strings.TrimSuffix(text, "]"), ", ", " "))
+		}
+	}
+	return script.String()
 }
 
 func runDoc(t *testing.T, script string) {
 	dir := t.TempDir()
-	for _, name := range []string{"fetch-rates", "dump-db", "upload-dump", "deploy.sh", "build.sh", "fetch-page", "curl", "restic", "mail"} {
+	for _, name := range []string{"fetch-rates", "dump-db", "upload-dump", "deploy.sh", "build.sh", "fetch-page", "curl", "restic", "mail", "report", "health"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho '{}'\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, tool := range []string{"make", "jq"} {
-		if _, err := exec.LookPath(tool); err != nil && regexp.MustCompile(`\b`+tool+`\b`).MatchString(script) {
-			t.Skipf("%s is not installed", tool)
+		if regexp.MustCompile(`\b` + tool + `\b`).MatchString(script) {
+			needs(t, tool)
 		}
 	}
+	script = strings.ReplaceAll(script, "/app/", "./")
 	c := exec.Command("sh", "-c", script)
 	c.Dir = dir
-	c.Env = []string{"HOME=" + dir, "PATH=" + dir + ":" + os.Getenv("PATH"), "TZ=UTC"}
+	c.Env = []string{"HOME=" + dir, "PATH=" + dir + ":" + os.Getenv("PATH"), "TZ=UTC",
+		"GITHUB_OUTPUT=" + filepath.Join(dir, "output"), "CI_PROJECT_DIR=" + dir}
 	out, err := c.CombinedOutput()
 	if err != nil || regexp.MustCompile(`(?m)^cb: (hint|warning|.*unknown)|not found`).Match(out) {
 		t.Errorf("%v\n%s\n$ %s", err, out, script)
+	}
+}
+
+// required reports whether a tool that is missing makes a test fail instead of
+// be skipped: CI names those in CB_TEST_REQUIRE.
+func required(tool string) bool {
+	for name := range strings.FieldsFuncSeq(os.Getenv("CB_TEST_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' }) {
+		if name == tool {
+			return true
+		}
+	}
+	return false
+}
+
+func needs(t *testing.T, tool string) {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err != nil {
+		if required(tool) {
+			t.Fatalf("%s is not installed, but CB_TEST_REQUIRE names it", tool)
+		}
+		t.Skipf("%s is not installed", tool)
 	}
 }
