@@ -86,9 +86,17 @@ func (env *Env) acquire(c *cobra.Command, opts *acquireOptions, name string) err
 			env.tellTransitions(name, opts.quiet, before, after, now)
 			env.runHooks(name, opts.hooks, before, after)
 		},
-		Warn: func(trouble error, consequence string) { env.warnStore(name, trouble, consequence) },
+	}
+	told := func(string) {}
+	g.Warn = func(trouble error, consequence string) {
+		told = func(instead string) { env.warnStore(name, trouble, orElse(instead, consequence)) }
 	}
 	admission, err := g.Admit(c.Context())
+	if admission.Unrecorded {
+		told("a permit is given, and recording it does nothing")
+	} else {
+		told("")
+	}
 	if err != nil {
 		return env.notAcquired(opts, name, err)
 	}

@@ -180,12 +180,13 @@ func (env *Env) selected(c *cobra.Command, circuits inventory, args []string, al
 			err:  fmt.Errorf("%s needs a name, or --all", c.Name()),
 			hint: "cb status lists the circuits",
 		}
-	case !all && !slices.ContainsFunc(args, isGlob):
-		return args, checkNames(args)
 	}
-	known, err := circuits.Names()
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %s (%s)", circuits.Place(), store.Cause(err))
+	var known []string // not needed for plain names, which may be new
+	if all || slices.ContainsFunc(args, isGlob) {
+		var err error
+		if known, err = circuits.Names(); err != nil {
+			return nil, fmt.Errorf("cannot read %s (%s)", circuits.Place(), store.Cause(err))
+		}
 	}
 	if all {
 		return known, nil

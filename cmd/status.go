@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -77,13 +78,23 @@ func (env *Env) status(c *cobra.Command, opts *statusOptions, args []string) err
 			}
 		}
 	}
+	if len(opts.states) == 0 && c.Flags().Changed("state") {
+		return &usageError{err: errors.New("--state: names no state"), hint: "the states are " + strings.Join(stateWords(), ", ")}
+	}
 	if opts.watch == 0 {
 		return env.showStatus(c, opts, args, picture{env.Stdout, env.warn})
 	}
 	if opts.json || opts.exitCode {
 		return &usageError{err: fmt.Errorf("--watch goes with neither --json nor --exit-code")}
 	}
-	return env.watch(opts.watch, func(to picture) error { return env.showStatus(c, opts, args, to) })
+	err := env.watch(opts.watch, func(to picture) error { return env.showStatus(c, opts, args, to) })
+	var wrong *usageError
+	if len(args) > 0 && errors.As(err, &wrong) {
+		if _, notName := breaker.ParseDuration(args[0]); notName == nil {
+			wrong.hint = "the interval goes with an equals sign: --watch=" + args[0]
+		}
+	}
+	return err
 }
 
 // picture is where circuits are shown.

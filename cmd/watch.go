@@ -155,8 +155,12 @@ func (w *watch) redraw(size screen) error {
 	if err := w.draw(picture{&shown, warn}); err != nil {
 		warn(err.Error())
 	}
-	foot := append(splitLines(warnings.String()), "", fmt.Sprintf("every %s, last at %s; q ends",
-		duration{&w.every}, w.env.Clock().Wall.Local().Format(time.TimeOnly)))
+	end := "^C"
+	if w.cooked != nil {
+		end = "q"
+	}
+	foot := append(splitLines(warnings.String()), "", fmt.Sprintf("every %s, last at %s; %s ends",
+		duration{&w.every}, w.env.Clock().Wall.Local().Format(time.TimeOnly), end))
 	body := splitLines(shown.String())
 	if most := max(2, size.lines-1-len(foot)); size.lines > 0 && len(body) > most {
 		body = append(body[:most-1], fmt.Sprintf("... and %d more", len(body)-most+1))

@@ -14,7 +14,7 @@ func History(w io.Writer, v View, style Style) error {
 		{title: "WHEN"},
 		{title: "FROM"},
 		{title: "TO"},
-		{title: "CAUSE"},
+		{title: "CAUSE", middle: leastCause},
 		{title: "LASTED", right: true, drop: 1},
 		{title: "SKIPPED", right: true, drop: 2},
 	}
@@ -48,6 +48,9 @@ func causeText(t breaker.Transition) string {
 	}
 	return text + exitText(t.Code)
 }
+
+// leastCause is how much of a cause, in columns, is shown in any case.
+const leastCause = 20
 
 // transitionJSON is the documented schema of cb history --json.
 type transitionJSON struct {
