@@ -289,11 +289,22 @@ func (c *Circuit) runsUnder(tokens []string) bool {
 	})
 }
 
-func (c Circuit) refuse(why Refusal, retryAt, now time.Time) (Circuit, Permit, error) {
-	c.Totals.Refused++
+// Skip counts n refusals that changed nothing else.
+func (c Circuit) Skip(n int) Circuit {
+	next := c.clone()
+	next.skip(n)
+	return next
+}
+
+func (c *Circuit) skip(n int) {
+	c.Totals.Refused += n
 	if c.State != Closed {
-		c.Skipped++
+		c.Skipped += n
 	}
+}
+
+func (c Circuit) refuse(why Refusal, retryAt, now time.Time) (Circuit, Permit, error) {
+	c.skip(1)
 	refused := &OpenError{Refusal: why, Circuit: c, RetryAt: retryAt}
 	if !retryAt.IsZero() {
 		refused.In = retryAt.Sub(now)

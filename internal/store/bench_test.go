@@ -99,7 +99,7 @@ func fill(t testing.TB, d *Dir, n int) {
 	c := typical(now.Wall)
 	for i := range n {
 		name := fmt.Sprintf("circuit-%05d", i)
-		data, err := encode(name, now, c, snapshot{})
+		data, err := encode(document{Name: name, Clock: now, Circuit: c}, snapshot{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func fill(t testing.TB, d *Dir, n int) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	data, err := encode("deploy", SystemClock(), typical(SystemClock().Wall), snapshot{})
+	data, err := encode(document{Name: "deploy", Clock: SystemClock(), Circuit: typical(SystemClock().Wall)}, snapshot{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func (u *change) make(ctx context.Context, f func(breaker.Circuit, time.Time) (b
 		if err != nil || !u.Prove && sameCircuit(before, after) {
 			return next{}, err
 		}
-		data, err := encode(u.name, Reading{Wall: at.now}, after, old)
+		data, err := encode(document{Name: u.name, Clock: Reading{Wall: at.now}, Circuit: after}, old)
 		if err != nil {
 			return next{}, fmt.Errorf("write circuit %q: %w", u.name, err)
 		}

@@ -17,7 +17,7 @@ import (
 
 // damaged are documents that are none.
 func damaged() map[string]string {
-	whole, err := encode("deploy", SystemClock(), typical(SystemClock().Wall), snapshot{})
+	whole, err := encode(document{Name: "deploy", Clock: SystemClock(), Circuit: typical(SystemClock().Wall)}, snapshot{})
 	if err != nil {
 		panic(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -65,7 +66,10 @@ func (d *Dir) Update(ctx context.Context, name string, f func(c breaker.Circuit,
 	if err != nil {
 		return err
 	}
-	if d.Prove || !sameCircuit(before, after) {
+	switch {
+	case !d.Prove && sameCircuit(before, after):
+	case !d.Prove && dir.countsRefusal(base, old, before, after):
+	default:
 		if err := d.save(dir, name, held, old, now, after); err != nil {
 			return fmt.Errorf("write circuit %q: %w", name, err)
 		}
@@ -114,6 +118,9 @@ func (dir *folder) fetch(name string, decode decoder) (snapshot, []byte, error) 
 		return snapshot{}, nil, fmt.Errorf("read circuit %q: %w", name, err)
 	}
 	s, err := decode.read(data, name)
+	if err == nil {
+		s = dir.withRefusals(baseName(name), s)
+	}
 	return s, data, err
 }
 
@@ -134,7 +141,7 @@ func (decode decoder) read(data []byte, name string) (snapshot, error) {
 func (d *Dir) save(dir *folder, name string, held *lock, old snapshot, now Reading, after breaker.Circuit) error {
 	base := baseName(name)
 	after, taken := d.takeLeases(dir, base, old.circuit, after)
-	data, err := encode(name, now, after, old)
+	data, err := encode(document{Name: name, Clock: now, Write: rand.Uint64N(1<<53-1) + 1, Circuit: after}, old)
 	if err == nil {
 		temp := base + tempEnding
 		if held.held == nil {
@@ -142,13 +149,16 @@ func (d *Dir) save(dir *folder, name string, held *lock, old snapshot, now Readi
 		}
 		err = dir.replace(base+dataEnding, temp, data)
 	}
-	if err == nil && (!old.found || old.circuit.Recorded != after.Recorded) {
-		err = dir.sync()
-	}
 	if err != nil {
 		d.giveUp(dir, taken)
+		return err
 	}
-	return err
+	if !old.found || old.circuit.Recorded != after.Recorded {
+		if err := dir.sync(); err != nil { // it is written: to try again would count it twice
+			d.warn(fmt.Sprintf("cannot sync %s (%s); a power cut may undo the last change of %s", d.Path, Cause(err), name))
+		}
+	}
+	return nil
 }
 
 // Close releases the leases that this process holds: its unanswered probes are

@@ -22,6 +22,7 @@ type document struct {
 	Schema int     `json:"schema"`
 	Name   string  `json:"name"` // the true one; file names may have to differ
 	Clock  Reading `json:"clock"`
+	Write  uint64  `json:"write,omitempty"` // tells this writing of the document from any other; below 2^53
 	breaker.Circuit
 }
 
@@ -30,6 +31,8 @@ type snapshot struct {
 	circuit breaker.Circuit
 	clock   Reading // when it was written
 	found   bool    // false: nothing is stored, the circuit is the zero one
+	write   uint64  // of the document
+	refused int     // refusals counted beside the document, and in circuit already
 	// unknown is the whole document when it has fields that this version does
 	// not know, so that they survive a rewrite.
 	unknown []byte
@@ -89,7 +92,7 @@ func (doc document) check(name string) (snapshot, error) {
 	if err := doc.Validate(); err != nil {
 		return snapshot{}, err
 	}
-	return snapshot{circuit: doc.Circuit, clock: doc.Clock, found: true}, nil
+	return snapshot{circuit: doc.Circuit, clock: doc.Clock, found: true, write: doc.Write}, nil
 }
 
 // decodeStrict fails at fields that the document does not have, and at
@@ -115,10 +118,10 @@ func decodeName(data []byte) (string, error) {
 	return head.Name, err
 }
 
-// encode writes the document of a circuit. Unknown fields of the snapshot that
-// it replaces are kept.
-func encode(name string, now Reading, c breaker.Circuit, old snapshot) (data []byte, err error) {
-	doc := document{Schema: schema, Name: name, Clock: now, Circuit: c}
+// encode writes a document. Unknown fields of the snapshot that it replaces are
+// kept.
+func encode(doc document, old snapshot) (data []byte, err error) {
+	doc.Schema = schema
 	data, ok := quickEncode(doc)
 	if !ok {
 		data, err = marshal(doc)

@@ -21,7 +21,7 @@ func TestTheLargestCircuitIsSmall(t *testing.T) {
 			Reason: "1000 of the last 1000 runs failed", By: "somebody@somewhere.example.org", Generation: 1 << 52, Streak: 1000, Refused: 1 << 40, Code: 255,
 		})
 	}
-	data, err := encode("deploy", now, c, snapshot{})
+	data, err := encode(document{Name: "deploy", Clock: now, Circuit: c}, snapshot{})
 	if err != nil || len(data) > 200<<10 {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
@@ -29,7 +29,7 @@ func TestTheLargestCircuitIsSmall(t *testing.T) {
 
 func TestATooLargeCircuitIsNotWritten(t *testing.T) {
 	c := breaker.Circuit{Reason: string(bytes.Repeat([]byte("x"), maxDocument))}
-	if _, err := encode("deploy", SystemClock(), c, snapshot{}); err == nil {
+	if _, err := encode(document{Name: "deploy", Clock: SystemClock(), Circuit: c}, snapshot{}); err == nil {
 		t.Error("encode succeeds")
 	}
 }
@@ -57,7 +57,7 @@ func FuzzDocument(f *testing.F) {
 		if !json.Valid(data) || !sameCircuit(s.circuit, lenient.circuit) {
 			t.Fatalf("read as %+v and %+v", s.circuit, lenient.circuit)
 		}
-		again, err := encode("deploy", s.clock, s.circuit, s)
+		again, err := encode(document{Name: "deploy", Clock: s.clock, Circuit: s.circuit}, s)
 		if err != nil {
 			t.Skip(err) // a year that JSON does not have
 		}

@@ -13,6 +13,7 @@ func (doc *document) fields(c *codec) {
 		text(c, "boot_id", &doc.Clock.BootID, omitZero)
 		number(c, "boot", &doc.Clock.Boot, omitZero)
 	})
+	number(c, "write", &doc.Write, omitZero)
 	circuitFields(c, &doc.Circuit)
 }
 

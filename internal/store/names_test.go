@@ -35,7 +35,7 @@ func FuzzNames(f *testing.F) {
 		f.Add(name, strings.ToUpper(name))
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		endings := []string{dataEnding, lockEnding, tempEnding, tempEnding + "-0123456789abcdef", probesEnding, outputEnding, corruptEnding + corruptTime}
+		endings := []string{dataEnding, lockEnding, tempEnding, tempEnding + "-0123456789abcdef", probesEnding, outputEnding, refusedEnding, corruptEnding + corruptTime}
 		all := map[string]string{}
 		for _, name := range []string{a, b} {
 			if CheckName(name) != nil {

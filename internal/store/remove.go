@@ -47,7 +47,7 @@ func (d *Dir) Remove(ctx context.Context, name string, idle func(c breaker.Circu
 		d.drop(key)
 	}
 	// The lock file goes last: without it the others would be unprotected.
-	for _, file := range []string{base + dataEnding, base + tempEnding, base + outputEnding} {
+	for _, file := range []string{base + refusedEnding, base + dataEnding, base + tempEnding, base + outputEnding} {
 		if err := dir.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, fmt.Errorf("remove circuit %q: %w", name, err)
 		}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"cb/internal/breaker"
+)
+
+// To refuse is what an open circuit does all day, and it changes a counter and
+// nothing else. That is not worth a document that is written anew and synced:
+// refusals are counted in a small file beside it, in place and under the same
+// lock. The file names the writing of the document that its count goes with;
+// the next writing has the refusals in it and, by its new name, voids the
+// count. A power cut may forget the last of them, never anything else.
+
+// refusedEnding is the ending of the file with the count.
+const refusedEnding = ".refused"
+
+// refusedFormat has a fixed length, so that a count is written over another in
+// one step.
+const refusedFormat = "%016x %016x\n"
+
+// withRefusals adds to a circuit those that are counted beside it.
+func (dir *folder) withRefusals(base string, s snapshot) snapshot {
+	if s.circuit.State == breaker.Closed && s.circuit.Override.Kind != breaker.Held {
+		return s // it does not refuse
+	}
+	data, err := dir.read(base + refusedEnding)
+	if err != nil {
+		return s // a count that cannot be read is no reason to stop
+	}
+	first, second, _ := strings.Cut(strings.TrimSuffix(string(data), "\n"), " ")
+	write, wrong := strconv.ParseUint(first, 16, 64)
+	refused, also := strconv.ParseUint(second, 16, 31)
+	if wrong != nil || also != nil || write != s.write {
+		return s
+	}
+	s.refused = int(refused)
+	s.circuit = s.circuit.Skip(s.refused)
+	return s
+}
+
+// countsRefusal reports whether a change was a refusal and nothing else, and
+// has been counted.
+func (dir *folder) countsRefusal(base string, old snapshot, before, after breaker.Circuit) bool {
+	if !old.found || old.write == 0 || after.Totals.Refused != before.Totals.Refused+1 || !sameCircuit(before.Skip(1), after) {
+		return false
+	}
+	file, err := dir.OpenFile(base+refusedEnding, os.O_WRONLY|noFollow|noBlock, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = dir.create(base + refusedEnding)
+	}
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	_, err = fmt.Fprintf(file, refusedFormat, old.write, old.refused+1)
+	return err == nil
+}
