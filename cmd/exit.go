@@ -3,10 +3,10 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"syscall"
 
+	"cb/internal/process"
 	"cb/internal/store"
 )
 
@@ -73,7 +73,7 @@ func (env *Env) conclude(err error) int {
 
 // say writes one line for people. That it cannot be written changes nothing.
 func (env *Env) say(line string) {
-	_, _ = io.WriteString(env.Stderr, "cb: "+printable(line)+"\n")
+	_ = process.Tell(env.Stderr, "cb: "+printable(line)+"\n")
 }
 
 // warn says it and keeps it for the result file.

@@ -10,7 +10,6 @@ import (
 	"cb/internal/breaker"
 	"cb/internal/classify"
 	"cb/internal/notify"
-	"cb/internal/process"
 	"cb/internal/store"
 )
 
@@ -68,8 +67,7 @@ circuit, its failure opens it again.
 		Args:              cobra.ArbitraryArgs, // the command's
 		ValidArgsFunction: env.completeCommand,
 		RunE: func(c *cobra.Command, args []string) error {
-			// Not closed: until the process ends a closed stderr must not kill it.
-			r := &run{env: env, opts: opts, args: args, signals: process.Catch()}
+			r := &run{env: env, opts: opts, args: args}
 			return r.do(c)
 		},
 	}

@@ -21,7 +21,7 @@ type run struct {
 	env     *Env
 	opts    *runOptions
 	args    []string
-	signals *process.Signals
+	signals *process.Signals // nil while a signal may still end cb at once
 
 	circuits circuitStore
 	out      *stdout // between the command's output and cb's; nil when nothing needs it
@@ -57,6 +57,9 @@ func (r *run) do(c *cobra.Command) error {
 		return err
 	}
 	defer r.circuits.Close()
+	if r.opts.owesAnEnd() {
+		r.catch()
+	}
 	end := r.ended(r.guard().Run(r.signals.Context()))
 	r.writeMetrics()
 	r.report()
@@ -64,6 +67,21 @@ func (r *run) do(c *cobra.Command) error {
 		return nil
 	}
 	return end
+}
+
+// owesAnEnd reports whether something is promised however the run ends, also
+// when it is refused.
+func (o *runOptions) owesAnEnd() bool {
+	return o.resultFile != "" || o.metricsFile != "" || o.hooks.Any() || o.fallback.forRefusal()
+}
+
+// catch begins to catch signals. To set that up takes a tenth of what a
+// refusal costs, so a plain one does without; it leaves nothing half done. They
+// stay caught until the process ends: a closed stderr must not kill it.
+func (r *run) catch() {
+	if r.signals == nil {
+		r.signals = process.Catch()
+	}
 }
 
 func (r *run) guard() guard.Guard {
@@ -74,6 +92,7 @@ func (r *run) guard() guard.Guard {
 		Caller:     r.env.caller(),
 		Seed:       r.env.Seed,
 		MustRecord: r.opts.onStoreError == storeErrorRefuse,
+		Permitted:  r.catch,
 		Command:    r.command,
 		Changed:    r.changed,
 		Warn: func(trouble error, consequence string) {

@@ -30,6 +30,10 @@ type Guard struct {
 	// MustRecord refuses the run when the store cannot be used; otherwise the
 	// run goes on without a permit.
 	MustRecord bool
+	// Permitted, when not nil, is called as soon as the run is permitted and
+	// before anything is written: from here on it must not be cut short. It may
+	// be called again when the store has to decide anew.
+	Permitted func()
 	// Command runs the command and tells what its end means. Its instant is
 	// set by the store.
 	Command func(Admission) breaker.Call
@@ -84,6 +88,9 @@ func (g Guard) Admit(ctx context.Context) (Admission, error) {
 	err := g.Store.Update(ctx, g.Name, func(c breaker.Circuit, now time.Time) (breaker.Circuit, error) {
 		before, at = c, now
 		after, admission.Permit, answer = c.Admit(g.Policy, now, g.Caller, g.Seed())
+		if answer == nil {
+			g.permitted()
+		}
 		return after, nil
 	})
 	if err != nil {
@@ -117,8 +124,15 @@ func (g Guard) withoutStore(ctx context.Context, trouble error) (Admission, erro
 	if g.MustRecord {
 		return Admission{}, &StoreError{trouble}
 	}
+	g.permitted()
 	g.Warn(trouble, "the command runs without its circuit")
 	return Admission{Unrecorded: true}, nil
+}
+
+func (g Guard) permitted() {
+	if g.Permitted != nil {
+		g.Permitted()
+	}
 }
 
 // Record enters the outcome of a permitted run, with one retry. What cannot be

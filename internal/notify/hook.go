@@ -24,6 +24,9 @@ type Hooks struct {
 	Limit time.Duration
 }
 
+// Any reports whether there is one.
+func (h Hooks) Any() bool { return h.Open != "" || h.HalfOpen != "" || h.Close != "" }
+
 // Change is one update of a circuit and what its hooks are given.
 type Change struct {
 	Name          string

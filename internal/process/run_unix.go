@@ -15,7 +15,6 @@ type job struct {
 	pid     int
 	waitFor int // -1 where this process also inherits the orphans of others
 	ended   bool
-	told    bool // the last signals handled came with a child's: any sent before it has been handled too
 	endedAt time.Time
 	status  syscall.WaitStatus
 }
@@ -97,12 +96,10 @@ func (j *job) await(over, poll <-chan time.Time, done func() bool) bool {
 		if done() {
 			return true
 		}
-		j.told = false
 		select {
 		case <-j.signals.wake:
 			for _, sig := range j.signals.take() {
 				j.forward(sig, false)
-				j.told = j.told || sig == syscall.SIGCHLD
 			}
 		case <-poll:
 		case <-over:
@@ -182,8 +179,8 @@ func (j *job) report(r *Result) {
 		r.Interrupted = j.signals.Stopped()
 		return
 	}
-	if r.Code == 0 && !j.told {
-		j.signals.settle()
+	if r.Code == 0 {
+		j.signals.settle() // a signal to the whole group may be noticed after the end of the command
 	}
 	r.Interrupted = j.signals.interrupted(r.Code)
 }

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Signals collects the signals that are sent to this process.
+// Signals collects the signals that are sent to this process. A nil one has
+// collected none.
 type Signals struct {
 	in   chan os.Signal
 	quit chan struct{}
@@ -51,10 +52,18 @@ func collect(list []os.Signal) *Signals {
 
 // Context returns a context that is cancelled as soon as a stop signal (INT,
 // TERM, HUP or QUIT) has arrived, or by Close.
-func (s *Signals) Context() context.Context { return s.ctx }
+func (s *Signals) Context() context.Context {
+	if s == nil {
+		return context.Background()
+	}
+	return s.ctx
+}
 
 // Stopped returns the first stop signal that arrived, 0 when none has.
 func (s *Signals) Stopped() syscall.Signal {
+	if s == nil {
+		return 0
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.first
