@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -36,9 +37,15 @@ func (d *Dir) lock(ctx context.Context, dir *folder, base string) (*lock, error)
 	if wait == 0 {
 		wait = defaultLockWait
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	return d.lockBy(dir, base, func(file *flock.Flock) error { return acquire(ctx, file, timer.C, wait) })
+	// A timer costs something, and most locks are free.
+	expired := sync.OnceValue(func() <-chan time.Time { return time.After(wait) })
+	return d.lockBy(dir, base, func(file *flock.Flock) error {
+		err := acquire(ctx, file, expired)
+		if errors.Is(err, ErrLocked) {
+			return fmt.Errorf("waited %v: %w", wait, err)
+		}
+		return err
+	})
 }
 
 // tryLock takes the lock if nobody has it; else the error is ErrLocked.
@@ -96,10 +103,10 @@ func isCurrent(dir *folder, name string, file *flock.Flock) (bool, error) {
 	return err == nil && os.SameFile(mine, found), err
 }
 
-// acquire waits for the lock until the timer fires or the context is done. One
-// blocking call waits in the kernel's queue; asking again and again starves
+// acquire waits for the lock until that has expired or the context is done.
+// One blocking call waits in the kernel's queue; asking again and again starves
 // under contention. A wait that was given up releases the lock by itself.
-func acquire(ctx context.Context, file *flock.Flock, timer <-chan time.Time, wait time.Duration) error {
+func acquire(ctx context.Context, file *flock.Flock, expired func() <-chan time.Time) error {
 	if locked, err := file.TryLock(); locked || err != nil {
 		return err
 	}
@@ -118,9 +125,9 @@ func acquire(ctx context.Context, file *flock.Flock, timer <-chan time.Time, wai
 	select {
 	case err := <-done:
 		return err
-	case <-timer:
+	case <-expired():
 		close(abandoned)
-		return fmt.Errorf("waited %v: %w", wait, ErrLocked)
+		return ErrLocked
 	case <-ctx.Done():
 		close(abandoned)
 		return ctx.Err()
