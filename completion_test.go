@@ -27,12 +27,21 @@ type shellTest struct {
 
 func shellTests() []shellTest {
 	return []shellTest{
-		{"bash", []string{"--norc", "--noprofile", "-i"},
-			`args() { printf '[''[%s]]' "$@"; echo "<"end">"; }; PS1='> '; bind 'set bell-style none'; source <(cb completion bash); echo re''ady`, "\x01"},
-		{"zsh", []string{"-f", "-i"},
-			`args() { printf '[''[%s]]' "$@"; echo "<"end">"; }; PS1='> '; unsetopt beep zle_bracketed_paste; bindkey -e; autoload -U compinit; compinit -D; source <(cb completion zsh); echo re''ady`, "\x01"},
-		{"fish", []string{"--no-config", "-i"},
-			`function args; printf '[''[%s]]' $argv; echo "<"end">"; end; function fish_prompt; echo '> '; end; cb completion fish | source; echo re''ady`, "\x01"},
+		{
+			"bash",
+			[]string{"--norc", "--noprofile", "-i"},
+			`args() { printf '[''[%s]]' "$@"; echo "<"end">"; }; PS1='> '; bind 'set bell-style none'; source <(cb completion bash); echo re''ady`, "\x01",
+		},
+		{
+			"zsh",
+			[]string{"-f", "-i"},
+			`args() { printf '[''[%s]]' "$@"; echo "<"end">"; }; PS1='> '; unsetopt beep zle_bracketed_paste; bindkey -e; autoload -U compinit; compinit -D; source <(cb completion zsh); echo re''ady`, "\x01",
+		},
+		{
+			"fish",
+			[]string{"--no-config", "-i"},
+			`function args; printf '[''[%s]]' $argv; echo "<"end">"; end; function fish_prompt; echo '> '; end; cb completion fish | source; echo re''ady`, "\x01",
+		},
 	}
 }
 

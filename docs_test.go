@@ -111,8 +111,10 @@ func runDoc(t *testing.T, script string) {
 	script = strings.ReplaceAll(script, "/app/", "./")
 	c := exec.Command("sh", "-c", script)
 	c.Dir = dir
-	c.Env = []string{"HOME=" + dir, "PATH=" + dir + ":" + os.Getenv("PATH"), "TZ=UTC",
-		"GITHUB_OUTPUT=" + filepath.Join(dir, "output"), "CI_PROJECT_DIR=" + dir}
+	c.Env = []string{
+		"HOME=" + dir, "PATH=" + dir + ":" + os.Getenv("PATH"), "TZ=UTC",
+		"GITHUB_OUTPUT=" + filepath.Join(dir, "output"), "CI_PROJECT_DIR=" + dir,
+	}
 	out, err := c.CombinedOutput()
 	if err != nil || regexp.MustCompile(`(?m)^cb: (hint|warning|.*unknown)|not found`).Match(out) {
 		t.Errorf("%v\n%s\n$ %s", err, out, script)

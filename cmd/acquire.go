@@ -41,7 +41,7 @@ given here are part of the permit. A probe that is not recorded within
   ./deploy.sh; cb record "$permit" --exit-code $?`,
 		GroupID:           groupRun,
 		Args:              oneName,
-		ValidArgsFunction: atMost(1, env.completeNames),
+		ValidArgsFunction: once(env.completeNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			return env.acquire(c, opts, args[0])
 		},

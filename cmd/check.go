@@ -28,7 +28,7 @@ never seen is a closed circuit.`,
   ExecCondition=cb check backup`,
 		GroupID:           groupRun,
 		Args:              oneName,
-		ValidArgsFunction: atMost(1, env.completeNames),
+		ValidArgsFunction: once(env.completeNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			if _, err := env.configure(c.Flags(), args[0]); err != nil {
 				return err

@@ -33,7 +33,7 @@ names of circuits. Put it where the shell looks, and start a new shell:
   cb completion fish | source`,
 		GroupID:           groupMore,
 		Args:              cobra.ArbitraryArgs, // checked below, with a hint
-		ValidArgsFunction: atMost(1, cobra.FixedCompletions(shells(), cobra.ShellCompDirectiveNoFileComp)),
+		ValidArgsFunction: once(cobra.FixedCompletions(shells(), cobra.ShellCompDirectiveNoFileComp)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("line") {
 				return env.bashReply(line, breaks)
@@ -73,10 +73,10 @@ func (env *Env) completion(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// atMost offers what another completion does for the first n arguments only.
-func atMost(n int, offer cobra.CompletionFunc) cobra.CompletionFunc {
+// once offers what another completion does for the first argument only.
+func once(offer cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-		if len(args) >= n {
+		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return offer(c, args, word)

@@ -23,7 +23,7 @@ func newConfig(env *Env) *cobra.Command {
   cb config deploy-api --json | jq -r '.settings[] | select(.from != "default") | .flag'`,
 		GroupID:           groupLook,
 		Args:              atMostOneName,
-		ValidArgsFunction: atMost(1, env.completeConfigured),
+		ValidArgsFunction: once(env.completeConfigured),
 		RunE: func(c *cobra.Command, args []string) error {
 			return env.config(c, strings.Join(args, ""), json)
 		},

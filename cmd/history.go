@@ -19,7 +19,7 @@ it, how long it lasted and how many runs were skipped. The last 100 are kept.`,
   cb history deploy-api --json | jq '.[-1]'`,
 		GroupID:           groupLook,
 		Args:              oneName,
-		ValidArgsFunction: atMost(1, env.completeNames),
+		ValidArgsFunction: once(env.completeNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			return env.history(c, args[0], json)
 		},

@@ -36,7 +36,7 @@ func newHelp() *cobra.Command {
 		Example: `  cb help run
   cb help states`,
 		Args: cobra.ArbitraryArgs, // checked below, with a hint
-		ValidArgsFunction: atMost(1, func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: once(func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 			var offered []string
 			for _, sub := range c.Root().Commands() {
 				if beginsWith(sub.Name(), word) && !sub.Hidden {

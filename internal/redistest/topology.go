@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func StartCluster(t testing.TB) []*Server {
 	}
 	for i, slots := range [][2]string{{"0", "5460"}, {"5461", "10922"}, {"10923", "16383"}} {
 		nodes[i].Do("CLUSTER", "ADDSLOTSRANGE", slots[0], slots[1])
-		nodes[i].Do("CLUSTER", "SET-CONFIG-EPOCH", fmt.Sprint(i+1))
+		nodes[i].Do("CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i+1))
 		nodes[i].Do("CLUSTER", "MEET", "127.0.0.1", nodes[0].Port)
 	}
 	for _, node := range nodes {

@@ -44,7 +44,7 @@ func writeTable(w io.Writer, columns []column, rows [][]string, most int, paint 
 		for n, i := range kept {
 			text := columns[i].cut(cell(i), widths[i])
 			last := n == len(kept)-1
-			if n > 0 && !(last && text == "") {
+			if n > 0 && (!last || text != "") {
 				out.WriteString(gap)
 			}
 			out.WriteString(paint(row, i, pad(text, widths[i], columns[i].right, last)))

@@ -231,12 +231,12 @@ func (s *sweep) leases(base string, forgotten bool) error {
 	}
 	folder, err := s.dir.Open(base + probesEnding)
 	if err != nil {
-		return nil //nolint:nilerr // gone since, or not ours
+		return nil
 	}
 	tokens, err := folder.Readdirnames(-1)
 	folder.Close()
 	if err != nil {
-		return nil //nolint:nilerr // no directory
+		return nil
 	}
 	slices.Sort(tokens)
 	for _, token := range tokens {
