@@ -127,12 +127,15 @@ func (a *Array) Add(v View) error {
 
 // End completes the array.
 func (a *Array) End() error {
+	end := "\n]\n"
 	if !a.begun {
-		a.w.WriteString("[]\n")
-	} else {
-		a.w.WriteString("\n]\n")
+		end = "[]\n"
 	}
-	if err := a.w.Flush(); err != nil {
+	_, err := a.w.WriteString(end)
+	if err == nil {
+		err = a.w.Flush()
+	}
+	if err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	return nil

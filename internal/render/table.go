@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -39,7 +38,7 @@ func writeTable(w io.Writer, columns []column, rows [][]string, most int, paint 
 		}
 	}
 	kept := fit(columns, widths, most)
-	out := bufio.NewWriter(w)
+	var out strings.Builder
 	line := func(row int, cell func(i int) string) {
 		for n, i := range kept {
 			text := columns[i].cut(cell(i), widths[i])
@@ -55,7 +54,7 @@ func writeTable(w io.Writer, columns []column, rows [][]string, most int, paint 
 	for n, row := range rows {
 		line(n, func(i int) string { return row[i] })
 	}
-	if err := out.Flush(); err != nil {
+	if _, err := io.WriteString(w, out.String()); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
 	return nil

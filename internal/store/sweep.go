@@ -69,8 +69,8 @@ type remains struct {
 	files    []string
 }
 
-// remainsOf sorts the files of a store by circuit, and leaves out those of
-// circuits that have nothing but a document and a lock, and what is not ours.
+// remainsOf sorts the files of a store by circuit, and leaves out circuits that
+// have nothing but what they need, and what is not ours.
 func remainsOf(names []string) map[string]remains {
 	all := map[string]remains{}
 	for _, name := range names {
@@ -86,7 +86,9 @@ func remainsOf(names []string) map[string]remains {
 		all[base] = r
 	}
 	maps.DeleteFunc(all, func(base string, r remains) bool {
-		return len(r.files) == 0 || r.document && len(r.files) == 1 && r.files[0] == base+lockEnding
+		return r.document && !slices.ContainsFunc(r.files, func(file string) bool {
+			return file != base+lockEnding && file != base+refusedEnding && file != base+outputEnding
+		})
 	})
 	return all
 }
@@ -94,7 +96,7 @@ func remainsOf(names []string) map[string]remains {
 // baseOf returns the base name of the circuit that a file belongs to, "" when
 // it is none of ours.
 func baseOf(file string) (base string, isDocument bool) {
-	for _, ending := range []string{dataEnding, lockEnding, tempEnding, outputEnding, probesEnding} {
+	for _, ending := range []string{dataEnding, lockEnding, tempEnding, refusedEnding, outputEnding, probesEnding} {
 		if base, ok := strings.CutSuffix(file, ending); ok && isBase(base) {
 			return base, ending == dataEnding
 		}
@@ -186,6 +188,8 @@ func (s *sweep) files(base string, r remains) error {
 			was = "an unfinished write"
 		case strings.HasPrefix(file, base+corruptEnding) && s.setAside(base, file, info) > s.age:
 			was = "a damaged circuit that was set aside"
+		case file == base+refusedEnding && forgotten:
+			was = "the count of refusals of a circuit that is gone"
 		case file == base+outputEnding && forgotten && idle > s.age:
 			was = "the output of a circuit that is gone"
 		case file == base+probesEnding:
@@ -220,12 +224,12 @@ func (s *sweep) leases(base string, forgotten bool) error {
 		if isHashed(base) {
 			var err error
 			if name, err = s.dir.trueName(base); err != nil {
-				return nil // damaged: the next run sets it aside
+				return nil //nolint:nilerr // damaged: the next run sets it aside
 			}
 		}
 		stored, _, err := s.dir.fetch(name, decode)
 		if err != nil {
-			return nil // the same
+			return nil //nolint:nilerr // the same
 		}
 		c = stored.circuit
 	}

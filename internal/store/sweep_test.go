@@ -71,6 +71,7 @@ func TestSweepRemovesWhatNobodyNeeds(t *testing.T) {
 		"gone.lock",
 		"gone.lock-0123456789abcdef",
 		"gone.probes/0123456789abcdef",
+		"gone.refused",
 		"gone.stdout",
 		"gone.stdout.tmp-0123456789abcdef",
 		odd + ".tmp",
