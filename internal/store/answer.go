@@ -15,7 +15,7 @@ import (
 // The keys of a circuit, in the order in which the scripts get them.
 const (
 	keyDocument = iota
-	keyTurn
+	keyQueue
 	keyLeases
 	keyDamaged
 	keyOutput
@@ -25,7 +25,7 @@ const (
 // together; a document's key is the only one that ends with one.
 func (r *Redis) keys(name string) []string {
 	document := r.prefix + ":{" + strings.NewReplacer("%", "%25", "}", "%7D").Replace(name) + "}"
-	return []string{document, document + ":turn", document + ":leases", document + ":damaged", document + ":stdout"}
+	return []string{document, document + ":queue", document + ":leases", document + ":damaged", document + ":stdout"}
 }
 
 // nameOf returns the name of the circuit whose document has a key.
@@ -41,7 +41,7 @@ func (r *Redis) nameOf(key string) (string, bool) {
 
 // answer is a circuit as a server keeps it.
 type answer struct {
-	busy    bool // another has the turn, and nothing else is known
+	ahead   int64 // in the queue; when there are some, nothing else is known
 	now     time.Time
 	data    string // the document; empty: there is none
 	found   bool
@@ -53,8 +53,8 @@ var errReply = errors.New("the server's answer cannot be read")
 
 // readAnswer reads what the scripts return.
 func readAnswer(reply redis.Reply) (answer, error) {
-	if reply == int64(0) {
-		return answer{busy: true}, nil
+	if ahead, ok := reply.(int64); ok {
+		return answer{ahead: ahead}, nil
 	}
 	fields, ok := reply.([]redis.Reply)
 	if !ok || len(fields) != 5 {

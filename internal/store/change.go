@@ -16,13 +16,13 @@ import (
 )
 
 // change is one change of one circuit on a server: read, decide, and write if
-// nobody else has written meanwhile; else again, with a turn.
+// nobody else has written meanwhile; else again, after a wait in the queue.
 type change struct {
 	*Redis
-	name  string
-	keys  []string
-	token string // of the turn
-	turn  bool   // the server was asked for it
+	name   string
+	keys   []string
+	place  string // in the queue
+	queued bool   // the server may have put it there
 
 	// When the answer to a write was lost, it may or may not have been made.
 	base  string   // the version that it was to replace
@@ -30,7 +30,7 @@ type change struct {
 }
 
 func (r *Redis) newChange(name string) *change {
-	return &change{Redis: r, name: name, keys: r.keys(name), token: newToken()}
+	return &change{Redis: r, name: name, keys: r.keys(name), place: fmt.Sprintf("%016x", rand.Uint64())}
 }
 
 func (u *change) make(ctx context.Context, f func(breaker.Circuit, time.Time) (breaker.Circuit, error)) error {
@@ -80,24 +80,28 @@ type next struct {
 // run asks decide until what it wants is written. It may want nothing.
 func (u *change) run(ctx context.Context, decide func(at answer) (next, error)) error {
 	at, err := u.read(ctx, "")
-	for waits := 0; ; {
+	for {
 		if err != nil {
 			return u.explain(err)
 		}
-		if at.busy {
-			if waits++; !wait(ctx, waits) {
+		if at.ahead > 0 {
+			if !wait(ctx, at.ahead) {
+				u.leave(ctx)
+				if err := ctx.Err(); errors.Is(err, context.Canceled) {
+					return u.explain(err)
+				}
 				return u.explain(&redis.Trouble{Text: "other runs keep the circuit busy"})
 			}
-			at, err = u.read(ctx, u.token)
+			at, err = u.read(ctx, u.place)
 			continue
 		}
 		if done, err := u.settled(at); done {
-			u.release(ctx)
+			u.leave(ctx)
 			return err
 		}
 		wanted, wrong := decide(at)
 		if wrong != nil || !wanted.write {
-			u.release(ctx)
+			u.leave(ctx)
 			return wrong
 		}
 		var written bool
@@ -108,7 +112,7 @@ func (u *change) run(ctx context.Context, decide func(at answer) (next, error)) 
 		var trouble *redis.Trouble
 		if errors.As(err, &trouble) && trouble.Sent && ctx.Err() == nil {
 			u.base, u.tried = at.version, append(u.tried, version(wanted.data))
-			at, err = u.read(ctx, u.token)
+			at, err = u.read(ctx, u.place)
 		}
 	}
 }
@@ -134,10 +138,11 @@ func (u *change) settled(at answer) (bool, error) {
 
 func (u *change) explain(err error) error { return fmt.Errorf("change circuit %q: %w", u.name, err) }
 
-// read asks for the state and, with a token, for the turn.
-func (u *change) read(ctx context.Context, token string) (answer, error) {
-	u.turn = u.turn || token != ""
-	reply, err := u.client.Eval(ctx, readScript, true, u.keys, []string{token, milliseconds(turnSpan)})
+// read asks for the state, or for a place in the queue and for the state when
+// nobody is ahead.
+func (u *change) read(ctx context.Context, place string) (answer, error) {
+	u.queued = u.queued || place != ""
+	reply, err := u.client.Eval(ctx, readScript, true, u.keys, []string{place, milliseconds(idleHead)})
 	if err != nil {
 		return answer{}, err //nolint:wrapcheck // run explains it
 	}
@@ -156,25 +161,25 @@ func (u *change) write(ctx context.Context, at answer, n next) (written bool, no
 		kept = milliseconds(keptDamaged)
 	}
 	args := []string{
-		u.token, milliseconds(turnSpan), at.version, n.data, milliseconds(u.expiry(n.after)), kept,
+		u.place, milliseconds(idleHead), at.version, n.data, milliseconds(u.expiry(n.after)), kept,
 		milliseconds(u.leaseSpan()), strconv.Itoa(len(taken)),
 	}
-	u.turn = true
+	u.queued = true
 	reply, err := u.client.Eval(ctx, writeScript, false, u.keys, slices.Concat(args, taken, gone))
 	if err != nil {
 		return false, at, err //nolint:wrapcheck // run explains it
 	}
-	if reply == int64(1) {
+	if reply == "OK" {
 		return true, at, nil
 	}
 	now, err = readAnswer(reply)
 	return false, now, err
 }
 
-// release gives the turn back that a failed write may have taken.
-func (u *change) release(ctx context.Context) {
-	if u.turn {
-		_, _ = u.client.Eval(ctx, releaseScript, true, u.keys, []string{u.token}) // else it lapses
+// leave gives up the place in the queue.
+func (u *change) leave(ctx context.Context) {
+	if u.queued {
+		_, _ = u.client.Eval(ctx, leaveScript, true, u.keys, []string{u.place, milliseconds(idleHead)}) // else it lapses
 	}
 }
 
@@ -193,11 +198,22 @@ func (r *Redis) expiry(c breaker.Circuit) time.Duration {
 	return r.ttl
 }
 
-// wait pauses before the turn is asked for again, in a way that spreads those
-// who wait. It reports whether there is time left.
-func wait(ctx context.Context, times int) bool {
-	most := min(32*time.Millisecond, time.Millisecond<<min(times, 10))
-	timer := time.NewTimer(most/2 + rand.N(most/2))
+// The pauses of those who wait: for each who is ahead, and bounds.
+const (
+	pauseAhead = 500 * time.Microsecond
+	leastPause = time.Millisecond
+	mostPause  = 250 * time.Millisecond
+)
+
+// wait pauses before the place in the queue is looked at again. It reports
+// whether there is time for that.
+func wait(ctx context.Context, ahead int64) bool {
+	pause := min(mostPause, max(leastPause, time.Duration(ahead)*pauseAhead))
+	pause = pause*3/4 + rand.N(pause/2)
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < pause+leastPause {
+		return false
+	}
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -47,8 +46,9 @@ const (
 	defaultLease  = 30 * time.Second
 	defaultTTL    = 30 * 24 * time.Hour
 
-	// turnSpan is how long a turn lasts whose holder does not give it back.
-	turnSpan = 300 * time.Millisecond
+	// idleHead is how long the head of a queue may do nothing: as long as a
+	// slow network takes for a round trip.
+	idleHead = 300 * time.Millisecond
 	// keptDamaged is how long a damaged document is kept beside its circuit.
 	keptDamaged = 30 * 24 * time.Hour
 )
@@ -201,6 +201,3 @@ func (r *Redis) warn(message string) {
 		r.Warn(message)
 	}
 }
-
-// newToken names a turn.
-func newToken() string { return fmt.Sprintf("%016x", rand.Uint64()) }

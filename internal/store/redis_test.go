@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -250,5 +251,28 @@ func TestRedisOutput(t *testing.T) {
 	}
 	if keys := server.Do("DBSIZE"); keys != int64(0) {
 		t.Errorf("%v keys are left after the removal", keys)
+	}
+}
+
+// TestRedisServesACrowd lets many change one circuit at once. Nobody is
+// starved, and nothing is left behind.
+func TestRedisServesACrowd(t *testing.T) {
+	server := redistest.Start(t)
+	const crowd = 300
+	var group sync.WaitGroup
+	for range crowd {
+		r := newRedis(t, server.URL())
+		group.Go(func() {
+			if err := r.Update(context.Background(), "deploy", increment); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if got := read(t, newRedis(t, server.URL()), "deploy").Totals.Successes; got != crowd {
+		t.Errorf("%d updates, want %d", got, crowd)
+	}
+	if keys := server.Do("DBSIZE"); keys != int64(1) {
+		t.Errorf("%v keys, want the circuit alone", keys)
 	}
 }
