@@ -139,6 +139,7 @@ func (c Circuit) Admit(p Policy, now time.Time, who Caller, seed uint64) (Circui
 		}
 		probe := newProbe(p, now, who, &d)
 		next.Probes = append(next.Probes, probe)
+		next.forgetOverdue(now)
 		return next, Permit{Generation: next.Generation, Probe: probe.Token}, nil
 	case Open:
 	}
@@ -275,6 +276,19 @@ func (c *Circuit) live(now time.Time) int {
 	return live
 }
 
+// forgetOverdue keeps the list of probes short where no lease tells of their
+// end and they never answer.
+func (c *Circuit) forgetOverdue(now time.Time) {
+	excess := len(c.Probes) - c.live(now) - maxOverdue
+	c.Probes = slices.DeleteFunc(c.Probes, func(probe Probe) bool {
+		forget := excess > 0 && probe.overdue(now)
+		if forget {
+			excess--
+		}
+		return forget
+	})
+}
+
 // slots returns how many more probes may start now.
 func (c *Circuit) slots(now time.Time) int {
 	live := c.live(now)
@@ -364,10 +378,11 @@ func (c *Circuit) enter(why Transition, d *draw) {
 	}
 }
 
-// maxHistory bounds the transitions that a circuit keeps, maxUsed the tickets.
+// How much a circuit keeps of what could grow for ever.
 const (
-	maxHistory = 100
-	maxUsed    = 100
+	maxHistory = 100 // transitions
+	maxUsed    = 100 // tickets
+	maxOverdue = 100 // probes that hold no slot
 )
 
 // advance starts a generation: a random step upwards, so that a permit issued

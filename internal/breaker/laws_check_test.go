@@ -118,11 +118,17 @@ func brokenTotals(before, after Circuit, _ time.Time) error {
 	if n := grown(after.Totals) - grown(before.Totals); n > 1 {
 		return fmt.Errorf("one step counted %d events", n)
 	}
-	trips := 0
+	trips, entered := 0, before.Entered
 	for _, t := range Between(before, after) {
+		if t.From != t.To {
+			entered.count(t.To)
+		}
 		if t.From == Closed.String() && t.To == Open.String() {
 			trips++
 		}
+	}
+	if after.Entered != entered {
+		return fmt.Errorf("entered are %+v, not %+v", after.Entered, entered)
 	}
 	if got := after.Totals.Trips - before.Totals.Trips; got != trips {
 		return fmt.Errorf("%d trips are counted, %d were made", got, trips)
@@ -192,13 +198,22 @@ func brokenState(before, after Circuit, now time.Time) error {
 }
 
 // brokenBounds: what a circuit keeps has a bound, its order, and no future.
-func brokenBounds(_, after Circuit, now time.Time) error {
+func brokenBounds(before, after Circuit, now time.Time) error {
 	if len(after.Calls) > MaxOutcomes || len(after.History) > maxHistory {
 		return fmt.Errorf("%d outcomes and %d transitions are kept", len(after.Calls), len(after.History))
 	}
 	if !slices.IsSortedFunc(after.Calls, func(a, b Call) int { return a.At.Compare(b.At) }) ||
 		!slices.IsSortedFunc(after.History, func(a, b Transition) int { return a.At.Compare(b.At) }) {
 		return fmt.Errorf("outcomes or transitions are out of order")
+	}
+	overdue := 0
+	for _, probe := range after.Probes {
+		if probe.overdue(now) {
+			overdue++
+		}
+	}
+	if len(after.Probes) > len(before.Probes) && overdue > maxOverdue {
+		return fmt.Errorf("%d overdue probes are listed", overdue)
 	}
 	if after.LastEvent().After(now) {
 		return fmt.Errorf("something happened in the future")

@@ -1,14 +1,31 @@
 package breaker
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Order is a manual command: who gives it, when and why.
 type Order struct {
 	At     time.Time
-	By     string
+	By     string // of both texts maxText bytes are kept
 	Reason string
 	For    time.Duration // how long it lasts; zero: until it is undone or, for a trip, the policy's timeout
 	Seed   uint64        // randomness, as in Admit
+}
+
+// maxText bounds what people write into a circuit, in bytes: a hundred reasons
+// have to fit into it.
+const maxText = 300
+
+// short returns the order with its texts cut to their bound, between two characters.
+func (o Order) short() Order {
+	for _, text := range []*string{&o.By, &o.Reason} {
+		if len(*text) > maxText {
+			*text = strings.ToValidUTF8((*text)[:maxText], "") + "…"
+		}
+	}
+	return o
 }
 
 func (o Order) transition() Transition {
@@ -18,6 +35,7 @@ func (o Order) transition() Transition {
 // Trip opens the circuit by hand; it recovers as usual, after o.For or the
 // timeout of the policy last used. An open circuit starts a new open period.
 func (c Circuit) Trip(o Order) Circuit {
+	o = o.short()
 	next, d := c.At(o.At, o.Seed), draw(o.Seed)
 	period := o.For
 	if period == 0 {
@@ -35,6 +53,7 @@ func (c Circuit) Trip(o Order) Circuit {
 // Reset closes the circuit and forgets its streak and window. Totals, history
 // and an override stay: a hold has its own end, Enable.
 func (c Circuit) Reset(o Order) Circuit {
+	o = o.short()
 	next, d := c.At(o.At, o.Seed), draw(o.Seed)
 	next.move(Closed, o.transition(), &d)
 	next.Keep = Retention{}.widen(next.Policy)
@@ -45,6 +64,7 @@ func (c Circuit) Reset(o Order) Circuit {
 // keeps its reason when o brings none; one for which nothing would change is
 // returned as it is.
 func (c Circuit) Hold(o Order) Circuit {
+	o = o.short()
 	override := Override{Kind: Held, Reason: o.Reason, By: o.By, Since: o.At}
 	if o.For > 0 {
 		override.Until = o.At.Add(o.For)
@@ -55,11 +75,12 @@ func (c Circuit) Hold(o Order) Circuit {
 // Disable permits every run and freezes the circuit until Enable. It keeps a
 // reason as Hold does.
 func (c Circuit) Disable(o Order) Circuit {
+	o = o.short()
 	return c.override(Override{Kind: Disabled, Reason: o.Reason, By: o.By, Since: o.At}, o)
 }
 
 // Enable lifts a hold or a disable. The automatic state below was kept.
-func (c Circuit) Enable(o Order) Circuit { return c.override(Override{}, o) }
+func (c Circuit) Enable(o Order) Circuit { return c.override(Override{}, o.short()) }
 
 func (c Circuit) override(to Override, o Order) Circuit {
 	next, d := c.At(o.At, o.Seed), draw(o.Seed)

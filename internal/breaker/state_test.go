@@ -121,6 +121,7 @@ func TestValidate(t *testing.T) {
 		"too many outcomes":  func(c *Circuit) { c.Calls = make([]Call, MaxOutcomes+1) },
 		"too long a history": func(c *Circuit) { c.History = make([]Transition, maxHistory+1) },
 		"too many tickets":   func(c *Circuit) { c.Used = make([]string, maxUsed+1) },
+		"too many probes":    func(c *Circuit) { c.Probes = make([]Probe, MaxOutcomes+maxOverdue+1) },
 		"generation":         func(c *Circuit) { c.Generation = 1 << 53 },
 		"override":           func(c *Circuit) { c.Override.Kind = "closed" },
 		"probes while open":  func(c *Circuit) { c.State = Open },

@@ -157,7 +157,8 @@ func (c Circuit) Validate() error {
 	switch {
 	case c.Fresh > len(c.Calls):
 		return errors.New("the window is larger than the outcomes")
-	case len(c.Calls) > MaxOutcomes || len(c.History) > maxHistory || len(c.Used) > maxUsed:
+	case len(c.Calls) > MaxOutcomes || len(c.History) > maxHistory || len(c.Used) > maxUsed ||
+		len(c.Probes) > MaxOutcomes+maxOverdue:
 		return errors.New("too many entries")
 	case c.Generation >= 1<<53:
 		return errors.New("generation is out of range")

@@ -53,6 +53,7 @@ func TestHold(t *testing.T) {
 		story{"refusals while open are", "F F F X hold X*2 skipped=3"},
 		story{"a second hold replaces the first", "hold:10m +5m hold:10m +9m X +1m S"},
 		story{"a hold without an end replaces one with", "hold:10m hold +20m X:held"},
+		story{"the same hold again changes nothing", "hold gen=new hold told=nothing gen=same"},
 		story{"a hold over a disable", "disable hold told=disabled>held X:held"},
 		story{"a run under the probe is refused too", "F F F +60s a( hold X:held"},
 	)
@@ -68,6 +69,7 @@ func TestDisable(t *testing.T) {
 		story{"a result that comes after enable counts in totals only", "disable a( enable a)F streak=0 failures=1 late=0"},
 		story{"the period goes on below", "F F F disable +60s enable S =closed"},
 		story{"a disable over a hold", "hold:10m disable told=held>disabled +20m S =disabled"},
+		story{"the same disable again changes nothing", "disable gen=new a( disable told=nothing gen=same a)F failures=1"},
 		story{"ignored is counted too", "disable I ignored=1"},
 	)
 }
