@@ -13,7 +13,7 @@ func broken(before, after Circuit, now time.Time) error {
 		return fmt.Errorf("not a valid circuit: %w", err)
 	}
 	for _, law := range []func(before, after Circuit, now time.Time) error{
-		brokenHistory, brokenGeneration, brokenTotals, brokenPeriod, brokenState, brokenBounds,
+		brokenHistory, brokenGeneration, brokenTotals, brokenPeriod, brokenBackoff, brokenState, brokenBounds,
 	} {
 		if err := law(before, after, now); err != nil {
 			return err
@@ -155,6 +155,26 @@ func brokenPeriod(before, after Circuit, now time.Time) error {
 	if !after.RetryAt.Equal(want) || after.Period != before.Period || after.Reopens != before.Reopens {
 		return fmt.Errorf("the open period moved: %v after %v, %d re-opens, was %v after %v, %d",
 			after.RetryAt, after.Period, after.Reopens, before.RetryAt, before.Period, before.Reopens)
+	}
+	return nil
+}
+
+// brokenBackoff: a failed probe is one step, a close or a trip begins anew,
+// and nothing else counts.
+func brokenBackoff(before, after Circuit, _ time.Time) error {
+	steps := before.Reopens
+	for _, t := range Between(before, after) {
+		switch {
+		case t.From == Closed.String() || t.To == Closed.String():
+			if isState(t.From) && isState(t.To) {
+				steps = 0
+			}
+		case t.Cause == ByProbe:
+			steps++
+		}
+	}
+	if after.Reopens != steps {
+		return fmt.Errorf("%d backoff steps are taken, not %d", after.Reopens, steps)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func TestModel(t *testing.T) {
 	base := Policy{Threshold: 2, Timeout: 2 * unit, Backoff: 2, MaxTimeout: 4 * unit, ProbeLimit: 3 * unit}
 	two, ratio, other, window := base, base, base, base
 	two.Probes, two.Successes = 2, 2
-	ratio.Probes, ratio.Successes, ratio.Answers = 3, 2, 3
+	ratio.Probes, ratio.Successes, ratio.Answers = 2, 2, 3
 	other.Threshold, other.Timeout, other.ProbeLimit = 1, 3*unit, unit
 	window.Threshold, window.WindowSpan = 2, 2*unit
 	commands := []string{"trip", "trip for 1", "reset", "hold", "hold for 1", "disable", "enable"}

@@ -48,6 +48,7 @@ func TestTimeWindow(t *testing.T) {
 		story{"it is judged at the first outcome", "{window=10m,threshold=1} F =open why=1_failure_within_10m"},
 		story{"unless --min-calls", "{window=10m,threshold=2,min-calls=5} F*4 =closed F =open"},
 		story{"more than a thousand in the time", "{window=10m,threshold=1000} S F*999 =closed S F*999 =closed window=999/1000 F =open"},
+		story{"the outcomes of the whole time are kept", "{window=10m,threshold=3} F F +6m S*40 F =open"},
 		story{"what is kept for people does not count", "{window=1m,threshold=3} F F +2m F =closed window=1/1 kept=3"},
 	)
 }
