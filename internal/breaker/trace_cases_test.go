@@ -19,8 +19,10 @@ func TestCases(t *testing.T) {
 		story{"never stuck, also after a reboot with a clock that was set back", "F F F +60s a( a! -24h X +60s S =closed"},
 		story{"a probe that outlives its limit frees its slot and its success still closes", "{probe-limit=10m} F*3 +60s a( +10m b( a)S =closed"},
 		story{"--successes 2: exactly the second closes", "{successes=2} F F F +60s S =half-open S =closed"},
-		story{"--probes 2 --successes 2: one fails, the other then succeeds → stays open, backoff step kept",
-			"{probes=2,successes=2,backoff=2} F F F +60s a( b( a)F b)S =open reopens=1 retry=120s"},
+		story{
+			"--probes 2 --successes 2: one fails, the other then succeeds → stays open, backoff step kept",
+			"{probes=2,successes=2,backoff=2} F F F +60s a( b( a)F b)S =open reopens=1 retry=120s",
+		},
 		story{"a run admitted while closed that succeeds after the trip → stays open", "a( F F F a)S =open"},
 		story{"one that fails late → deadline unchanged", "a( F F F +59s a)F retry=1s"},
 		story{"50 parallel failures → one trip, one line", repeated("r%d( ", 50) + repeated("r%d)F ", 3) + "told=closed>open " +
