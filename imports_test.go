@@ -19,6 +19,7 @@ func mayImport() map[string][]string {
 		"cb/internal/config":    {},
 		"cb/internal/guard":     {"cb/internal/breaker"},
 		"cb/internal/notify":    {"cb/internal/breaker", "cb/internal/process"},
+		"cb/internal/mutants":   {},
 		"cb/internal/place":     {},
 		"cb/internal/process":   {},
 		"cb/internal/redis":     {},

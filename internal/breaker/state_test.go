@@ -175,6 +175,23 @@ func TestRefusalText(t *testing.T) {
 	}
 }
 
+// TestSkip counts refusals as so many admissions would.
+func TestSkip(t *testing.T) {
+	for _, command := range []func(Circuit, Order) Circuit{Circuit.Trip, Circuit.Hold} {
+		refused := newWorld(t)
+		refused.order(command, time.Hour)
+		refused.admit(Policy{}, Caller{})
+		before := describe(refused.c)
+		skipped := refused.c.Skip(3)
+		for range 3 {
+			refused.admit(Policy{}, Caller{})
+		}
+		if got, want := describe(skipped), describe(refused.c); got != want || got == before {
+			t.Errorf("3 refusals counted are\n%s\nbut 3 runs refused are\n%s", got, want)
+		}
+	}
+}
+
 func TestTotalsRuns(t *testing.T) {
 	totals := Totals{Successes: 1, Failures: 10, Ignored: 100, Late: 1000, Lost: 10000, Refused: 1 << 20, Trips: 1 << 30}
 	if got := totals.Runs(); got != 11111 {
