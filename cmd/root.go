@@ -47,11 +47,12 @@ code 75, and after a timeout one run is let through to probe.`,
 		Example: `  cb run --name deploy-api --threshold 3 --timeout 30s -- curl -fsS https://api.example.com/deploy
   cb status
   cb reset deploy-api`,
-		Version:       env.Version,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          unknownCommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Version:           env.Version,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}, // there is one of our own
+		Args:              unknownCommand,
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
