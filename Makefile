@@ -2,6 +2,7 @@
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o cb .
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -tags tls -o cb-tls .
 
 test:
 	go test ./...

@@ -29,17 +29,20 @@ func growStack() byte {
 // environment is the only place that reads the process's own surroundings.
 func environment() cmd.Env {
 	return cmd.Env{
-		Args:     os.Args[1:],
-		Environ:  os.Environ(),
-		Stdin:    os.Stdin,
-		Stdout:   os.Stdout,
-		Stderr:   os.Stderr,
-		Clock:    store.SystemClock,
-		Seed:     rand.Uint64,
-		PID:      os.Getpid(),
-		Hostname: os.Hostname,
-		Raise:    process.Raise,
-		Version:  version(),
+		Args:       os.Args[1:],
+		Environ:    os.Environ(),
+		Stdin:      os.Stdin,
+		Stdout:     os.Stdout,
+		Stderr:     os.Stderr,
+		Clock:      store.SystemClock,
+		Seed:       rand.Uint64,
+		PID:        os.Getpid(),
+		Hostname:   os.Hostname,
+		Raise:      process.Raise,
+		Version:    version(),
+		Secure:     secure(),
+		Executable: os.Executable,
+		Become:     process.Become,
 	}
 }
 

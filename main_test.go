@@ -16,6 +16,7 @@ import (
 
 	"cb/cmd"
 	"cb/internal/store"
+	"cb/internal/tlsconn"
 )
 
 // clockFile names the file in which a script keeps its fake clock.
@@ -23,14 +24,23 @@ const clockFile = "CB_TEST_CLOCK"
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"cb": func() {
-			env := environment()
-			if file := os.Getenv(clockFile); file != "" {
-				env.Clock = func() store.Reading { return readClock(file) }
-			}
+		"cb": func() { os.Exit(cmd.Main(testEnvironment())) },
+		// With TLS, where a store needs it.
+		"cb-tls": func() {
+			env := testEnvironment()
+			env.Secure = tlsconn.Client
 			os.Exit(cmd.Main(env))
 		},
 	})
+}
+
+// testEnvironment is environment, with the clock that a script sets.
+func testEnvironment() cmd.Env {
+	env := environment()
+	if file := os.Getenv(clockFile); file != "" {
+		env.Clock = func() store.Reading { return readClock(file) }
+	}
+	return env
 }
 
 func TestScripts(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"cb/internal/config"
 	"cb/internal/place"
+	"cb/internal/redis"
 	"cb/internal/store"
 )
 
@@ -25,6 +26,9 @@ type Env struct {
 	Hostname              func() (string, error)
 	Raise                 func(syscall.Signal) // dies of a signal; returns only where that cannot work
 	Version               string
+	Secure                redis.Secure                                   // TLS; nil: this program has none
+	Executable            func() (string, error)                         // path of this program
+	Become                func(program string, argv, env []string) error // replaces the process; returns only an error
 
 	warnings []string     // so far
 	file     *config.File // the configuration, once it was read

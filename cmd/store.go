@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -84,9 +85,12 @@ func (env *Env) openServer(fs *pflag.FlagSet, url, scheme, source string, prove 
 			hint: "name a directory, or a server as in redis://host:6379",
 		}
 	}
-	circuits, err := store.OpenRedis(url)
+	circuits, err := store.OpenRedis(url, env.Secure)
 	if err != nil {
 		return nil, &usageError{err: fmt.Errorf("%s: %w", source, err)}
+	}
+	if circuits.Secured() && env.Secure == nil {
+		return nil, env.becomeSecure(scheme)
 	}
 	text, source, err := env.storeSetting(fs, storeLimitFlag)
 	if err != nil {
@@ -97,6 +101,26 @@ func (env *Env) openServer(fs *pflag.FlagSet, url, scheme, source string, prove 
 	}
 	circuits.Prove, circuits.Warn = prove, env.warn
 	return circuits, nil
+}
+
+// secureProgram is cb with TLS linked in, which would cost every run of every
+// other user.
+const secureProgram = "cb-tls"
+
+// becomeSecure replaces this process by the program that has TLS, with the same
+// arguments. It is looked for beside this one and in PATH, and returns only
+// when it is in neither.
+func (env *Env) becomeSecure(scheme string) error {
+	places := filepath.SplitList(env.getenv("PATH"))
+	if self, err := env.Executable(); err == nil {
+		places = append([]string{filepath.Dir(self)}, places...)
+	}
+	for _, dir := range places {
+		if program := filepath.Join(dir, secureProgram); filepath.IsAbs(program) {
+			_ = env.Become(program, append([]string{program}, env.Args...), env.Environ) // returns only when that is no program
+		}
+	}
+	return fmt.Errorf("%s:// needs the program %s, which is neither beside cb nor in PATH", scheme, secureProgram)
 }
 
 // publicPlace returns a place without its passwords.

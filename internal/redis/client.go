@@ -21,6 +21,9 @@ import (
 // busy. How long it may take is the context's to say.
 type Client struct {
 	Target Target
+	// Secure is needed for a Target with TLS. It is not part of this package,
+	// because to link TLS costs every start of the program.
+	Secure Secure
 
 	mu     sync.Mutex
 	idle   []*conn

@@ -3,12 +3,9 @@ package redis
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -63,42 +60,20 @@ func (c *Client) dial(ctx context.Context, addr string, as account) (*conn, erro
 	return &conn{Conn: raw, reader: bufio.NewReader(raw), addr: addr, greeting: as.greeting()}, nil
 }
 
-// secure begins TLS.
+// Secure begins TLS on a connection to an address of the target. Its error is
+// one line for people.
+type Secure func(ctx context.Context, raw net.Conn, addr string, t *Target) (net.Conn, error)
+
 func (c *Client) secure(ctx context.Context, raw net.Conn, addr string) (net.Conn, error) {
-	config, err := c.Target.tlsConfig(addr)
-	if err == nil {
-		secured := tls.Client(raw, config)
-		if err = secured.HandshakeContext(ctx); err == nil {
+	err := errors.New("this program has no TLS")
+	if c.Secure != nil {
+		var secured net.Conn
+		if secured, err = c.Secure(ctx, raw, addr, &c.Target); err == nil {
 			return secured, nil
 		}
 	}
 	_ = raw.Close()
 	return nil, &Trouble{Text: fmt.Sprintf("no TLS connection to %s: %s", addr, reason(err))}
-}
-
-func (t *Target) tlsConfig(addr string) (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
-	if config.ServerName == "" {
-		config.ServerName, _, _ = net.SplitHostPort(addr)
-	}
-	if t.CA != "" {
-		pem, err := os.ReadFile(t.CA)
-		if err != nil {
-			return nil, fmt.Errorf("read ca: %w", err)
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s holds no certificate", t.CA)
-		}
-	}
-	if t.Cert != "" {
-		own, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-		if err != nil {
-			return nil, fmt.Errorf("read cert and key: %w", err)
-		}
-		config.Certificates = []tls.Certificate{own}
-	}
-	return config, nil
 }
 
 // greet sends the greeting by itself, before commands that must not be

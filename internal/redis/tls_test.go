@@ -18,6 +18,7 @@ import (
 
 	"cb/internal/redis"
 	"cb/internal/redistest"
+	"cb/internal/tlsconn"
 )
 
 // authority signs certificates into a directory.
@@ -91,7 +92,7 @@ func TestTLS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := redis.Client{Target: target}
+		c := redis.Client{Target: target, Secure: tlsconn.Client}
 		ctx, done := context.WithTimeout(context.Background(), 5*time.Second)
 		_, err = c.Do(ctx, redis.Command{Words: []string{"PING"}})
 		done()

@@ -45,7 +45,7 @@ func reopen(url string) contractStore {
 	if !strings.Contains(url, "://") {
 		return &Dir{Path: url, Clock: SystemClock, LockWait: time.Minute}
 	}
-	r, err := OpenRedis(url)
+	r, err := OpenRedis(url, nil)
 	if err != nil {
 		panic(err)
 	}

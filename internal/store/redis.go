@@ -58,8 +58,9 @@ func IsServer(scheme string) bool { return redis.Speaks(scheme) }
 
 // OpenRedis returns the store at a URL, without connecting. Besides the options
 // that redis.Parse knows there are prefix (of all keys, "cb") and ttl (of idle
-// closed circuits, 30d; 0 keeps them). Its errors are the user's.
-func OpenRedis(url string) (*Redis, error) {
+// closed circuits, 30d; 0 keeps them). TLS needs secure. Its errors are the
+// user's.
+func OpenRedis(url string, secure redis.Secure) (*Redis, error) {
 	target, options, err := redis.Parse(url)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it is for the user as it is
@@ -82,8 +83,12 @@ func OpenRedis(url string) (*Redis, error) {
 		}
 	}
 	r.client.Target, r.renewals.Target = target, target
+	r.client.Secure, r.renewals.Secure = secure, secure
 	return r, nil
 }
+
+// Secured reports whether the connections use TLS.
+func (r *Redis) Secured() bool { return r.client.Target.TLS }
 
 // Place returns the URL without user, password and options, but with a prefix
 // that is not the usual one.

@@ -70,7 +70,7 @@ func redisSubject(t *testing.T, url string, do func(words ...string) redis.Reply
 // newRedis returns a store whose warnings are errors.
 func newRedis(t *testing.T, url string) *Redis {
 	t.Helper()
-	r, err := OpenRedis(url)
+	r, err := OpenRedis(url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
