@@ -70,7 +70,9 @@ func (env *Env) config(c *cobra.Command, name string, json bool) error {
 	if err != nil {
 		return err //nolint:wrapcheck // render says what it was doing
 	}
-	env.warnOfNearTwins()
+	for _, near := range env.nearTwins() {
+		env.warn(near)
+	}
 	return wrong
 }
 
@@ -134,7 +136,7 @@ func (s settings) shown(f *pflag.Flag) render.Setting {
 func (env *Env) showStorePlace(fs *pflag.FlagSet, shown *render.Setting) {
 	path, source, err := env.storeSetting(fs, storeFlag)
 	if path == "" && err == nil {
-		path, err = place.State(env.getenv)
+		path, _, err = place.State(env.getenv)
 	}
 	if err != nil {
 		return
@@ -154,8 +156,8 @@ func withoutPassword(text string) string {
 	return strings.Join(words, " ")
 }
 
-// warnOfNearTwins tells of variables that look like a twin and set nothing.
-func (env *Env) warnOfNearTwins() {
+// nearTwins tells of variables that look like a twin and set nothing.
+func (env *Env) nearTwins() (all []string) {
 	for _, entry := range env.Environ {
 		variable, _, _ := strings.Cut(entry, "=")
 		_, isTwin := twinOf(variable)
@@ -165,11 +167,12 @@ func (env *Env) warnOfNearTwins() {
 		for _, section := range sections() {
 			for _, flag := range section.flags {
 				if configurable(flag) && editDistance(variable, twin(flag)) <= 2 {
-					env.warn(fmt.Sprintf("%s sets nothing; did you mean %s?", variable, twin(flag)))
+					all = append(all, fmt.Sprintf("%s sets nothing; did you mean %s?", variable, twin(flag)))
 				}
 			}
 		}
 	}
+	return all
 }
 
 // completeConfigured offers the names of the store and of the configuration.

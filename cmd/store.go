@@ -69,7 +69,7 @@ func (env *Env) openStoreFor(c *cobra.Command, prove bool) (inventory, error) {
 		return env.openServer(c.Flags(), path, scheme, source, prove)
 	}
 	if path == "" {
-		if path, err = place.State(env.getenv); err != nil {
+		if path, _, err = place.State(env.getenv); err != nil {
 			return nil, fmt.Errorf("locate the store: %w", err)
 		}
 	}

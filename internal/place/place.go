@@ -14,47 +14,48 @@ import (
 // State returns the directory of the store for a user who names none: below
 // an absolute XDG_STATE_HOME, else, when HOME is not set, the
 // STATE_DIRECTORY that systemd gives to a service, else below the home
-// directory. Its error says that there is no such place: / and /tmp are none.
-func State(getenv func(string) string) (dir string, err error) {
-	if state := getenv("XDG_STATE_HOME"); usable(state) {
-		return filepath.Join(state, "cb"), nil
+// directory. why names what decided. Its error says that there is no such
+// place: / and /tmp are none.
+func State(getenv func(string) string) (dir, why string, err error) {
+	if state := getenv("XDG_STATE_HOME"); Usable(state) {
+		return filepath.Join(state, "cb"), "XDG_STATE_HOME", nil
 	}
-	home := getenv(homeVariable)
-	if !usable(home) {
+	home, why := getenv(homeVariable), homeVariable
+	if !Usable(home) {
 		// systemd separates several directories by colons.
 		service, _, _ := strings.Cut(getenv("STATE_DIRECTORY"), string(os.PathListSeparator))
-		if home == "" && usable(service) {
-			return filepath.Clean(service), nil
+		if home == "" && Usable(service) {
+			return filepath.Clean(service), "STATE_DIRECTORY", nil
 		}
-		home = passwdHome("/etc/passwd", os.Getuid())
+		home, why = passwdHome("/etc/passwd", os.Getuid()), "the password file"
 	}
-	if !usable(home) {
-		return "", errors.New("no home directory to keep circuits in; set CB_STORE or --store")
+	if !Usable(home) {
+		return "", "", errors.New("no home directory to keep circuits in; set CB_STORE or --store")
 	}
-	return filepath.Join(below(home, xdg.StateHome, ".local/state"), "cb"), nil
+	return filepath.Join(below(home, xdg.StateHome, ".local/state"), "cb"), why, nil
 }
 
 // Config returns the configuration file of a user who names none: below an
 // absolute XDG_CONFIG_HOME, else below the home directory. It returns "" when
 // there is no such place.
 func Config(getenv func(string) string) string {
-	if config := getenv("XDG_CONFIG_HOME"); usable(config) {
+	if config := getenv("XDG_CONFIG_HOME"); Usable(config) {
 		return filepath.Join(config, "cb", "config.toml")
 	}
 	home := getenv(homeVariable)
-	if !usable(home) {
+	if !Usable(home) {
 		home = passwdHome("/etc/passwd", os.Getuid())
 	}
-	if !usable(home) {
+	if !Usable(home) {
 		return ""
 	}
 	return filepath.Join(below(home, xdg.ConfigHome, ".config"), "cb", "config.toml")
 }
 
-// usable reports whether a directory of the environment can be believed. With
+// Usable reports whether a directory of the environment can be believed. With
 // HOME=/ a daemon would write to the root directory, and what lies at a known
 // place in /tmp may be anybody's.
-func usable(dir string) bool {
+func Usable(dir string) bool {
 	if !filepath.IsAbs(dir) {
 		return false
 	}
@@ -66,7 +67,7 @@ func usable(dir string) bool {
 // it for all systems, but only for the home that it has found itself: without
 // HOME it takes /, and it takes a relative one for none.
 func below(home, known, otherwise string) string {
-	if xdg.Home == home && usable(known) {
+	if xdg.Home == home && Usable(known) {
 		return known
 	}
 	return filepath.Join(home, filepath.FromSlash(otherwise))

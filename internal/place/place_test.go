@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/adrg/xdg"
@@ -11,7 +12,7 @@ import (
 
 // ownHome is the home directory of the user who runs the tests, or "".
 func ownHome() string {
-	if home := passwdHome("/etc/passwd", os.Getuid()); usable(home) {
+	if home := passwdHome("/etc/passwd", os.Getuid()); Usable(home) {
 		return home
 	}
 	return ""
@@ -44,11 +45,27 @@ func TestState(t *testing.T) {
 		"HOME is relative":               {map[string]string{"HOME": "h"}, fallback},
 		"STATE_DIRECTORY is /":           {map[string]string{"STATE_DIRECTORY": "/"}, fallback},
 	} {
-		got, err := State(func(key string) string { return test.env[key] })
+		got, why, err := State(func(key string) string { return test.env[key] })
 		if got != test.want || (err == nil) != (test.want != "") {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, test.want)
 		}
+		if want := reason(test.env, got, fallback); why != want {
+			t.Errorf("%s: because of %q, want %q", name, why, want)
+		}
 	}
+}
+
+// reason is the variable whose directory was taken.
+func reason(env map[string]string, dir, fallback string) string {
+	for _, name := range []string{"XDG_STATE_HOME", "HOME", "STATE_DIRECTORY"} {
+		if value, _, _ := strings.Cut(env[name], ":"); Usable(value) && strings.HasPrefix(dir, value) {
+			return name
+		}
+	}
+	if fallback == "" {
+		return ""
+	}
+	return "the password file"
 }
 
 func TestConfig(t *testing.T) {
