@@ -16,8 +16,14 @@ func bootClock() (string, time.Duration) {
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil || id == "" {
 		return "", 0
 	}
-	offsets := readSmall("/proc/self/timens_offsets", buffer[:])
-	return id, time.Duration(now.Nano()) - bootOffset(offsets)
+	return id, time.Duration(now.Nano()) - BootOffset()
+}
+
+// BootOffset returns what the time namespace of this process adds to the boot
+// clock, which readings do without; 0 outside a namespace.
+func BootOffset() time.Duration {
+	var buffer [256]byte
+	return bootOffset(readSmall("/proc/self/timens_offsets", buffer[:]))
 }
 
 // bootOffset returns what a time namespace adds to the boot clock: containers

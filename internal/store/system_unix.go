@@ -49,3 +49,11 @@ func removeLocked(root *os.Root, name string, held *lock) error {
 	held.release()
 	return err
 }
+
+// ownerOf returns the number of the user whom a file belongs to, -1 if unknown.
+func ownerOf(info fs.FileInfo) int {
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(owner.Uid)
+	}
+	return -1
+}

@@ -54,3 +54,6 @@ func removeLocked(root *os.Root, name string, held *lock) error {
 	}
 	return nil
 }
+
+// ownerOf does not say: access lists decide.
+func ownerOf(fs.FileInfo) int { return -1 }
