@@ -23,16 +23,9 @@ const (
 	codeSignal      = 128 // plus the number of the signal
 )
 
-const (
-	// interruptWait is how long a stop signal may come after the end of a
-	// command that the same signal ended: both get it, in no fixed order.
-	interruptWait = 25 * time.Millisecond
-	// killWait bounds the last stage of the time limit. A process that
-	// survives KILL for so long hangs in the kernel.
-	killWait = 2 * time.Second
-	// pollInterval is how often the rest of a tree is looked at while it ends.
-	pollInterval = 20 * time.Millisecond
-)
+// interruptWait is how long a stop signal may come after the end of a command
+// that the same signal ended: both get it, in no fixed order.
+const interruptWait = 25 * time.Millisecond
 
 // Command is one command and the conditions under which it runs.
 type Command struct {

@@ -35,6 +35,15 @@ func caughtSignals() []os.Signal {
 
 func childSignals() []os.Signal { return []os.Signal{syscall.SIGCHLD} }
 
+// take returns what has arrived since the last call, oldest first.
+func (s *Signals) take() []syscall.Signal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pending
+	s.pending = nil
+	return p
+}
+
 // settle returns what arrived up to this call. The marker it sends to this
 // process follows whatever was handled before it through the same channel. A
 // signal may still be on its way to another thread, so what was sent less than

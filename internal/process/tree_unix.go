@@ -2,22 +2,33 @@
 
 package process
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // tree is a command with everything that came from it.
 type tree struct {
-	pid       int
-	ended     bool
-	group     bool // the command leads a group of its own
-	adopts    bool // orphans of the tree become children of this process
-	restore   func()
-	strangers map[int]uint64 // what was below this process before, with start times
+	pid     int
+	ended   bool
+	group   bool // the command leads a group of its own
+	adopts  bool // orphans of the tree become children of this process
+	restore func()
+	family
 }
 
 type proc struct {
-	pid, parent, group int
-	start              uint64
+	pid, group int
+	origin
 }
+
+const (
+	// killWait bounds the last stage of the time limit. A process that
+	// survives KILL for so long hangs in the kernel.
+	killWait = 2 * time.Second
+	// pollInterval is how often the rest of a tree is looked at while it ends.
+	pollInterval = 20 * time.Millisecond
+)
 
 // newTree prepares for a command. Only one with a time limit is treated
 // specially, because only its tree has to be found again.

@@ -11,5 +11,5 @@ func fileSystem(dir string) (system string, free uint64) {
 	if unix.Statfs(dir, &s) != nil || int64(s.Bavail) < 0 {
 		return "", 0
 	}
-	return unix.ByteSliceToString(s.Fstypename[:]), uint64(s.Bavail) * uint64(s.Bsize)
+	return unix.ByteSliceToString(s.Fstypename[:]), uint64(s.Bavail) * uint64(s.Bsize) //nolint:unconvert // signed on one of them
 }
