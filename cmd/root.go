@@ -97,7 +97,7 @@ func constructors() map[string]func(*Env) *cobra.Command {
 		"run": newRun, "check": newCheck, "acquire": newAcquire, "record": newRecord,
 		"status": newStatus, "history": newHistory, "config": newConfig, "metrics": newMetrics,
 		"reset": newReset, "trip": newTrip, "hold": newHold, "disable": newDisable, "enable": newEnable, "prune": newPrune,
-		"doctor": newDoctor, "completion": newCompletion,
+		"doctor": newDoctor, "demo": newDemo, "completion": newCompletion,
 	}
 }
 
