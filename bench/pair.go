@@ -76,5 +76,5 @@ func (c contender) run() (time.Duration, int64, error) {
 	if !ok {
 		return took, 0, nil
 	}
-	return took, usage.Maxrss, nil
+	return took, int64(usage.Maxrss), nil //nolint:unconvert // 32 bits on some systems
 }

@@ -2,12 +2,14 @@ package classify
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
 
-// maxCode is the largest exit code that a list accepts: Windows has 32 bits.
-const maxCode = 1<<32 - 1
+// maxCode is the largest exit code that a list accepts: Windows has 32 bits, and
+// on a system whose int cannot hold them no command has larger ones.
+const maxCode = min(1<<32-1, math.MaxInt)
 
 // Codes is a set of exit codes, written as a list of numbers and ranges:
 // "1,3,64-78". The zero value is empty. It is a flag value; each Set adds.

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ func TestTheLargestCircuitIsSmall(t *testing.T) {
 	for range 100 - len(c.History) {
 		c.History = append(c.History, breaker.Transition{
 			At: now.Wall, From: "half-open", To: "closed", Cause: breaker.ByLost,
-			Reason: "1000 of the last 1000 runs failed", By: "somebody@somewhere.example.org", Generation: 1 << 52, Streak: 1000, Refused: 1 << 40, Code: 255,
+			Reason: "1000 of the last 1000 runs failed", By: "somebody@somewhere.example.org", Generation: 1 << 52, Streak: 1000, Refused: math.MaxInt, Code: 255,
 		})
 	}
 	data, err := encode(document{Name: "deploy", Clock: now, Circuit: c}, snapshot{})
