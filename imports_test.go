@@ -17,6 +17,7 @@ func mayImport() map[string][]string {
 		"cb/internal/breaker":   {},
 		"cb/internal/classify":  {"cb/internal/breaker", "cb/internal/process"},
 		"cb/internal/config":    {},
+		"cb/internal/gendocs":   {"cb/cmd"},
 		"cb/internal/guard":     {"cb/internal/breaker"},
 		"cb/internal/notify":    {"cb/internal/breaker", "cb/internal/process"},
 		"cb/internal/mutants":   {},

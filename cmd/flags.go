@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,6 +107,22 @@ func usage(c *cobra.Command) error {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
 	}
 	writeCommands(w, c)
+	for _, group := range flagGroups(c) {
+		fmt.Fprintf(w, "\n%s:\n%s", group.title, group.flags.FlagUsages())
+	}
+	return nil
+}
+
+// flagGroup are flags under a title in help.
+type flagGroup struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+// flagGroups are the flags of a command as help shows them: those of run in
+// sections, and the rest, if there is one.
+func flagGroups(c *cobra.Command) []flagGroup {
+	var groups []flagGroup
 	rest := pflag.NewFlagSet("", pflag.ContinueOnError)
 	rest.AddFlagSet(c.Flags())
 	for _, section := range sections() {
@@ -116,11 +133,11 @@ func usage(c *cobra.Command) error {
 				group.AddFlag(f)
 			}
 		}
-		writeFlags(w, section.title, group)
+		groups = append(groups, flagGroup{section.title, group})
 		group.VisitAll(func(f *pflag.Flag) { rest = without(rest, f.Name) })
 	}
-	writeFlags(w, "Flags", rest)
-	return nil
+	groups = append(groups, flagGroup{"Flags", rest})
+	return slices.DeleteFunc(groups, func(g flagGroup) bool { return !g.flags.HasAvailableFlags() })
 }
 
 func writeCommands(w io.Writer, c *cobra.Command) {
@@ -132,12 +149,6 @@ func writeCommands(w io.Writer, c *cobra.Command) {
 				fmt.Fprintf(w, "  %-*s  %s\n", c.NamePadding(), sub.Name(), sub.Short)
 			}
 		}
-	}
-}
-
-func writeFlags(w io.Writer, title string, fs *pflag.FlagSet) {
-	if fs.HasAvailableFlags() {
-		fmt.Fprintf(w, "\n%s:\n%s", title, fs.FlagUsages())
 	}
 }
 
