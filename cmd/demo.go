@@ -170,9 +170,9 @@ func (d *demo) breaks(broken bool) func() error {
 	file := filepath.Join(d.dir, "broken")
 	return func() error {
 		if !broken {
-			return errors.Join(d.prompt("rm broken"), os.Remove(file))
+			return errors.Join(d.prompt(mendCommand), os.Remove(file))
 		}
-		return errors.Join(d.prompt("touch broken"), os.WriteFile(file, nil, 0o600))
+		return errors.Join(d.prompt(breakCommand), os.WriteFile(file, nil, 0o600))
 	}
 }
 

@@ -8,6 +8,12 @@ import (
 	"path/filepath"
 )
 
+// What somebody would type to break and to mend the service.
+const (
+	breakCommand = "touch broken"
+	mendCommand  = "rm broken"
+)
+
 // service is the command of the tour. A shell reads the script, because a
 // temporary directory may not be one that programs start from.
 func service() []string { return []string{"sh", "service"} }

@@ -6,6 +6,12 @@ import (
 	"path/filepath"
 )
 
+// What somebody would type to break and to mend the service.
+const (
+	breakCommand = "type nul >broken"
+	mendCommand  = "del broken"
+)
+
 // service is the command of the tour.
 func service() []string { return []string{"cmd", "/c", "service.cmd"} }
 

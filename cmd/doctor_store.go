@@ -76,7 +76,7 @@ func (d *doctor) access(e store.Examination) {
 	shared := e.Mode&fs.ModeSetgid != 0 && e.Mode.Perm()&0o020 != 0
 	switch {
 	case e.Write != nil:
-		d.note(render.Failure, check, fmt.Sprintf("%s: no file can be written (%s)", shown, store.Cause(e.Write)),
+		d.note(render.Failure, check, fmt.Sprintf("%s: a file cannot be written, replaced and removed (%s)", shown, store.Cause(e.Write)),
 			"give this user leave to write there, or name another place with --store or CB_STORE")
 	case !e.Exists:
 		d.note(render.Good, check, "the first run makes the directory, for its user alone", "")

@@ -58,9 +58,9 @@ func (d *Dir) Examine() (Examination, error) {
 	// Sweep knows these names, should nobody live to remove them.
 	name := "doctor" + tempEnding
 	first, second := uniqueName(name), uniqueName(name)
-	defer dir.Remove(first)
 	if e.Write = dir.replace(first, second, []byte("{}\n")); e.Write == nil {
 		e.Lock = tryLocks(filepath.Join(e.Dir, first))
+		e.Write = dir.Remove(first)
 	}
 	return e, nil
 }
