@@ -9,27 +9,65 @@ import (
 	"testing"
 )
 
-// TestDocs runs the blocks of the documentation that something other than a
-// person would run, with stand-ins for the programs they call. What cb says about
-// its own misuse fails the test, and so does a command that is not there.
+// TestDocs runs the blocks of the documentation, with stand-ins for the programs
+// they call. What cb says about its own misuse fails the test, and so does a
+// command that is not there. A block that cannot be run says why in a comment
+// before it; other tests look after transcripts, screens and configurations.
 func TestDocs(t *testing.T) {
-	fences := regexp.MustCompile("(?s)\n```(sh|crontab|make|ini|yaml|dockerfile)\n(.*?)```")
-	pages, err := filepath.Glob("docs/*.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("no pages (%v)", err)
-	}
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, block := range fences.FindAllStringSubmatch(string(text), -1) {
-			for _, script := range commands(block[1], block[2]) {
-				first, _, _ := strings.Cut(script, "\n")
-				t.Run(filepath.Base(page)+"/"+first, func(t *testing.T) { runDoc(t, script) })
+	fences := regexp.MustCompile("(?ms)^(<!-- not run: [^\n]+ -->\n)?```(\\w*)\n(.*?)^```$")
+	for page, text := range pages(t) {
+		for _, block := range fences.FindAllStringSubmatch(text, -1) {
+			kind, block, notRun := block[2], block[3], block[1] != ""
+			switch kind {
+			case "console", "text", "toml":
+			case "sh", "crontab", "make", "ini", "yaml", "dockerfile":
+				for _, script := range commands(kind, block) {
+					first, _, _ := strings.Cut(script, "\n")
+					if !notRun {
+						t.Run(filepath.Base(page)+"/"+first, func(t *testing.T) { runDoc(t, script) })
+					}
+				}
+			case "":
+				if regexp.MustCompile(`(?m)^(\$ |cb )`).MatchString(block) {
+					t.Errorf("%s: a block of commands without a kind:\n%s", page, block)
+				}
+			default:
+				t.Errorf("%s: a block of the kind %q, which nothing runs", page, kind)
 			}
 		}
 	}
+}
+
+// TestLinks wants what the pages link to.
+func TestLinks(t *testing.T) {
+	for page, text := range pages(t) {
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(text, -1) {
+			if strings.Contains(link[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), link[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+}
+
+// pages returns the README and the pages of docs by their paths.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob("docs/*.md")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no pages (%v)", err)
+	}
+	all := map[string]string{}
+	for _, name := range append(names, "README.md") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.ToSlash(name)] = string(text)
+	}
+	return all
 }
 
 // commands returns what of a block can be run, as shell scripts.
@@ -111,14 +149,29 @@ func runDoc(t *testing.T, script string) {
 	script = strings.ReplaceAll(script, "/app/", "./")
 	c := exec.Command("sh", "-c", script)
 	c.Dir = dir
+	if strings.Contains(script, "go build") { // here, but the program goes there
+		script = strings.ReplaceAll(script, "\ngo test ./...\n", "\n") // that is what runs this
+		script = strings.NewReplacer(" -o cb", ` -o "$OUT"/cb`, "./cb ", `"$OUT"/cb `).Replace(script)
+		c = exec.Command("sh", "-ec", script)
+	}
 	c.Env = []string{
 		"HOME=" + dir, "PATH=" + dir + ":" + os.Getenv("PATH"), "TZ=UTC",
+		"OUT=" + dir, "GOFLAGS=" + os.Getenv("GOFLAGS"), "GOCACHE=" + goenv(t, "GOCACHE"), "GOMODCACHE=" + goenv(t, "GOMODCACHE"),
 		"GITHUB_OUTPUT=" + filepath.Join(dir, "output"), "CI_PROJECT_DIR=" + dir,
 	}
 	out, err := c.CombinedOutput()
 	if err != nil || regexp.MustCompile(`(?m)^cb: (hint|warning|.*unknown)|not found`).Match(out) {
 		t.Errorf("%v\n%s\n$ %s", err, out, script)
 	}
+}
+
+func goenv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		t.Fatalf("go env: %v", err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // required reports whether a tool that is missing makes a test fail instead of

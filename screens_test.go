@@ -11,17 +11,21 @@ import (
 	"cb/internal/store"
 )
 
-// TestReadmeScreens compares the screens of the README, for a terminal of 80
+// TestScreens compares the screens of the documentation, for a terminal of 80
 // columns, with what cb shows of the circuits that this morning has made.
-func TestReadmeScreens(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, ok := strings.Cut(string(readme), "```text\n$ cb status\n")
-	screens, _, closed := strings.Cut("$ cb status\n"+rest, "```")
-	if !ok || !closed {
-		t.Fatal("README.md has no screens")
+func TestScreens(t *testing.T) {
+	screens := ""
+	for _, page := range []string{"README.md", "docs/status.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, ok := strings.Cut(string(text), "```text\n$ cb status")
+		screen, _, closed := strings.Cut("$ cb status"+rest, "```")
+		if !ok || !closed {
+			t.Fatalf("%s has no screen", page)
+		}
+		screens += screen
 	}
 	day := newMorning(t)
 	for range 20 {
