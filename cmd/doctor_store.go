@@ -34,6 +34,10 @@ func (d *doctor) store() {
 		return
 	}
 	circuits, err := d.env.openStore(d.command)
+	if err != nil && !isUsage(err) {
+		d.fail(check, err, "each release has it; from source: go build -tags tls -o cb-tls .")
+		return
+	}
 	if err != nil {
 		d.fail(check, err, "")
 		return

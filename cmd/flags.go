@@ -143,13 +143,23 @@ func flagGroups(c *cobra.Command) []flagGroup {
 func writeCommands(w io.Writer, c *cobra.Command) {
 	for _, group := range c.Groups() {
 		fmt.Fprintf(w, "\n%s:\n", group.Title)
-		for _, sub := range c.Commands() {
+		for _, sub := range inOrder(c.Commands()) {
 			listed := sub.IsAvailableCommand() || sub.Name() == "help" || isTopic(sub)
 			if sub.GroupID == group.ID && listed {
 				fmt.Fprintf(w, "  %-*s  %s\n", c.NamePadding(), sub.Name(), sub.Short)
 			}
 		}
 	}
+}
+
+// inOrder puts the commands that everybody uses before the others.
+func inOrder(commands []*cobra.Command) []*cobra.Command {
+	first := []string{"history", "status", "check", "run"}
+	commands = slices.Clone(commands)
+	slices.SortStableFunc(commands, func(a, b *cobra.Command) int {
+		return slices.Index(first, b.Name()) - slices.Index(first, a.Name())
+	})
+	return commands
 }
 
 func without(fs *pflag.FlagSet, name string) *pflag.FlagSet {

@@ -119,7 +119,7 @@ func (env *Env) manual(c *cobra.Command, m manual, opts *manualOptions, args []s
 	unchanged, failed := 0, false
 	for _, name := range names {
 		if _, _, found, err := circuits.Read(name); err == nil && !found && !m.creates {
-			env.say(fmt.Sprintf("nothing to %s: no circuit is called %q in %s", c.Name(), name, circuits.Place()))
+			env.sayUnknown(c.Name(), circuits, name)
 			continue
 		}
 		hooks, err := env.hooksOf(name)

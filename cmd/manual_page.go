@@ -33,7 +33,7 @@ func Pages() []Page {
 	pages := []Page{pageOf(root)}
 	for _, group := range root.Groups() {
 		list := PageFlags{Title: group.Title}
-		for _, c := range root.Commands() {
+		for _, c := range inOrder(root.Commands()) {
 			if c.GroupID == group.ID {
 				list.Rows = append(list.Rows, [2]string{c.CommandPath(), c.Short})
 				pages = append(pages, pageOf(c))

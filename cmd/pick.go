@@ -54,3 +54,13 @@ func (env *Env) unknownCircuit(circuits inventory, name string) error {
 		hint: orElse(didYouMean(name, names), "looked in "+circuits.Place()),
 	}
 }
+
+// sayUnknown tells of a circuit to which nothing has to be done, as it was
+// never seen.
+func (env *Env) sayUnknown(verb string, circuits inventory, name string) {
+	env.say(fmt.Sprintf("nothing to %s: no circuit is called %q in %s", verb, name, circuits.Place()))
+	names, _ := circuits.Names()
+	if near := didYouMean(name, names); near != "" {
+		env.say("hint: " + near)
+	}
+}

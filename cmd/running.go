@@ -190,6 +190,9 @@ func (r *run) ownEnd(err error) *exit {
 		case r.result.StartErr != nil:
 			r.notRun = r.result.StartErr.Error()
 			r.env.say(r.notRun)
+			if r.opts.shell == "" && len(r.args) == 1 && strings.Contains(strings.TrimSpace(r.args[0]), " ") {
+				r.env.say("hint: a line for the shell needs -c: cb run --name NAME -c 'COMMAND ARG...'")
+			}
 		case !r.result.Started:
 			r.notRun = stoppedEarly
 		}
