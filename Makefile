@@ -1,8 +1,11 @@
-.PHONY: build test race lint fuzz mutants bench release
+.PHONY: build docs test race lint fuzz mutants bench release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o cb .
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -tags tls -o cb-tls .
+
+docs: # the manual pages and completions of a release
+	go run ./internal/gendocs build
 
 test:
 	go test ./...

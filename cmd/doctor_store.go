@@ -63,14 +63,14 @@ func (d *doctor) directory(dir *store.Dir) bool {
 		d.fail("access", fmt.Errorf("cannot open %s (%s)", e.Dir, store.Cause(err)), "make it a directory of your own, or name another with --store or CB_STORE")
 		return false
 	}
-	d.access(e)
+	d.access(dir.Path, e)
 	d.fileSystem(e)
 	d.locks(e)
 	d.clock()
 	return e.Exists
 }
 
-func (d *doctor) access(e store.Examination) {
+func (d *doctor) access(path string, e store.Examination) {
 	const check = "access"
 	who := ""
 	if e.Owner >= 0 {
@@ -79,6 +79,9 @@ func (d *doctor) access(e store.Examination) {
 	shown := fmt.Sprintf("%s%s, mode %s", e.Dir, who, octal(e.Mode))
 	shared := e.Mode&fs.ModeSetgid != 0 && e.Mode.Perm()&0o020 != 0
 	switch {
+	case e.Write != nil && !e.Exists:
+		d.note(render.Failure, check, fmt.Sprintf("%s does not exist and cannot be made in %s (%s)", path, e.Dir, store.Cause(e.Write)),
+			"make it for this user, or name another place with --store or CB_STORE")
 	case e.Write != nil:
 		d.note(render.Failure, check, fmt.Sprintf("%s: a file cannot be written, replaced and removed (%s)", shown, store.Cause(e.Write)),
 			"give this user leave to write there, or name another place with --store or CB_STORE")
