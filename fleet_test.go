@@ -84,7 +84,7 @@ func TestServerTroubleDuringARun(t *testing.T) {
 		"killed":    {(*redistest.Server).Kill, "connection refused"},
 		"restarted": {func(s *redistest.Server) { s.Kill(); s.Restart() }, ""},
 		"flushed":   {func(s *redistest.Server) { s.Do("FLUSHALL") }, ""},
-		"paused":    {(*redistest.Server).Pause, "did not answer in time"},
+		"paused":    {(*redistest.Server).Pause, "answer in time"},
 		"replica":   {func(s *redistest.Server) { s.Do("REPLICAOF", "127.0.0.1", "1") }, "is a read-only replica"},
 		"full":      {func(s *redistest.Server) { s.Do("CONFIG", "SET", "maxmemory", "1") }, "is out of memory"},
 		"locked": {func(s *redistest.Server) {
