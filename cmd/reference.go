@@ -3,7 +3,6 @@ package cmd
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -86,26 +85,5 @@ The keys and their values:`
 func writeKeys(w io.Writer) {
 	settable(func(_ string, f *pflag.Flag) {
 		fmt.Fprintf(w, "  %-20s  %s\n", f.Name, kindOf(f).words)
-	})
-}
-
-// writeReference writes the table of docs/configuration.md.
-func writeReference(w io.Writer) {
-	last := ""
-	settable(func(section string, f *pflag.Flag) {
-		if section != last {
-			fmt.Fprintf(w, "\n## %s\n\n| flag and key | twin | default | in the file | meaning |\n|---|---|---|---|---|\n", section)
-			last = section
-		}
-		_, usage := pflag.UnquoteUsage(f)
-		def := "none"
-		if f.DefValue != "" {
-			def = "`" + f.DefValue + "`"
-		}
-		cells := []string{"`" + f.Name + "`", "`" + twin(f.Name) + "`", def, kindOf(f).words, usage}
-		for i, cell := range cells {
-			cells[i] = strings.ReplaceAll(cell, "|", `\|`)
-		}
-		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
 	})
 }

@@ -2,11 +2,15 @@ package cmd
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 
 	"cb/internal/config"
 )
@@ -34,6 +38,27 @@ func TestReference(t *testing.T) {
 	if err := os.WriteFile(page, []byte(head+marker+want.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// writeReference writes the table of docs/configuration.md.
+func writeReference(w io.Writer) {
+	last := ""
+	settable(func(section string, f *pflag.Flag) {
+		if section != last {
+			fmt.Fprintf(w, "\n## %s\n\n| flag and key | twin | default | in the file | meaning |\n|---|---|---|---|---|\n", section)
+			last = section
+		}
+		_, usage := pflag.UnquoteUsage(f)
+		def := "none"
+		if f.DefValue != "" {
+			def = "`" + f.DefValue + "`"
+		}
+		cells := []string{"`" + f.Name + "`", "`" + twin(f.Name) + "`", def, kindOf(f).words, usage}
+		for i, cell := range cells {
+			cells[i] = strings.ReplaceAll(cell, "|", `\|`)
+		}
+		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
+	})
 }
 
 // Every configuration that is shown to people is one without mistakes.

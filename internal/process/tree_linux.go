@@ -9,17 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// family is what a tree is told apart by.
-type family struct {
-	strangers map[int]uint64 // what was below this process before, with start times
-}
-
-// origin is where a process came from, and when.
-type origin struct {
-	parent int
-	start  uint64
-}
-
 // adopt makes this process the one that inherits the orphans of the tree, so
 // that neither setsid nor a double fork takes a process out of it. What is
 // below this process already (a shell with jobs may have exec'ed it) is kept
@@ -95,6 +84,6 @@ func readProc(name string) (proc, bool) {
 	parent, err1 := strconv.Atoi(string(fields[1]))
 	group, err2 := strconv.Atoi(string(fields[2]))
 	start, err3 := strconv.ParseUint(string(fields[19]), 10, 64)
-	p := proc{pid, group, origin{parent, start}}
+	p := proc{pid: pid, parent: parent, group: group, start: start}
 	return p, err1 == nil && err2 == nil && err3 == nil
 }

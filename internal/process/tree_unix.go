@@ -9,17 +9,17 @@ import (
 
 // tree is a command with everything that came from it.
 type tree struct {
-	pid     int
-	ended   bool
-	group   bool // the command leads a group of its own
-	adopts  bool // orphans of the tree become children of this process
-	restore func()
-	family
+	pid       int
+	ended     bool
+	group     bool // the command leads a group of its own
+	adopts    bool // orphans of the tree become children of this process
+	restore   func()
+	strangers map[int]uint64 // what was below this process before, with start times
 }
 
 type proc struct {
-	pid, group int
-	origin
+	pid, parent, group int
+	start              uint64
 }
 
 const (
