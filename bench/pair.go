@@ -8,7 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"syscall"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -24,8 +25,6 @@ type result struct {
 	ratio        float64 // median of the ratios of each pair
 	noise        float64 // half the distance of the quartiles of those ratios, relative to ratio
 	ours, theirs time.Duration
-	ourPeak      int64 // peak memory in KiB
-	theirPeak    int64
 }
 
 // compare runs the two in turn, A B A B …, so that a busy machine disturbs both alike.
@@ -34,11 +33,11 @@ func compare(ours, theirs contender, rounds int) (result, error) {
 	var ratios []float64
 	var r result
 	for round := range rounds + rounds/20 {
-		x, peakX, err := ours.run()
+		x, err := ours.run()
 		if err != nil {
 			return r, err
 		}
-		y, peakY, err := theirs.run()
+		y, err := theirs.run()
 		if err != nil {
 			return r, err
 		}
@@ -46,7 +45,6 @@ func compare(ours, theirs contender, rounds int) (result, error) {
 			continue // warm
 		}
 		a, b, ratios = append(a, x), append(b, y), append(ratios, float64(x)/float64(y))
-		r.ourPeak, r.theirPeak = max(r.ourPeak, peakX), max(r.theirPeak, peakY)
 	}
 	for _, list := range [][]time.Duration{a, b} {
 		slices.Sort(list)
@@ -58,8 +56,8 @@ func compare(ours, theirs contender, rounds int) (result, error) {
 	return r, nil
 }
 
-// run starts the program, waits, and returns the wall time and the peak memory in KiB.
-func (c contender) run() (time.Duration, int64, error) {
+// run starts the program, waits, and returns the wall time.
+func (c contender) run() (time.Duration, error) {
 	command := exec.Command(c.args[0], c.args[1:]...)
 	command.Env = append(os.Environ(), c.env...)
 	begin := time.Now()
@@ -67,14 +65,25 @@ func (c contender) run() (time.Duration, int64, error) {
 	took := time.Since(begin)
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		return 0, 0, fmt.Errorf("run %s: %w", c.args[0], err)
+		return 0, fmt.Errorf("run %s: %w", c.args[0], err)
 	}
 	if code := command.ProcessState.ExitCode(); code != c.code {
-		return 0, 0, fmt.Errorf("run %v: exit code %d, want %d", c.args, code, c.code)
+		return 0, fmt.Errorf("run %v: exit code %d, want %d", c.args, code, c.code)
 	}
-	usage, ok := command.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return took, 0, nil
+	return took, nil
+}
+
+// peak returns the most memory, in KiB, that a wrapper has had when the command
+// that it runs looks at it; 0 where there is no /proc. (What wait tells includes
+// the memory of whoever started the wrapper.)
+func (c contender) peak(wrapper ...string) int64 {
+	look := []string{"sh", "-c", `sed -n "s/VmHWM:[^0-9]*\([0-9]*\).*/\1/p" /proc/$PPID/status`}
+	command := exec.Command(wrapper[0], append(wrapper[1:], look...)...)
+	command.Env = append(os.Environ(), c.env...)
+	text, err := command.Output()
+	if err != nil {
+		return 0
 	}
-	return took, int64(usage.Maxrss), nil //nolint:unconvert // 32 bits on some systems
+	kib, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return kib
 }

@@ -224,12 +224,12 @@ func (s *sweep) leases(base string, forgotten bool) error {
 		if isHashed(base) {
 			var err error
 			if name, err = s.dir.trueName(base); err != nil {
-				return nil //nolint:nilerr // damaged: the next run sets it aside
+				return nil // damaged: the next run sets it aside
 			}
 		}
 		stored, _, err := s.dir.fetch(name, decode)
 		if err != nil {
-			return nil //nolint:nilerr // the same
+			return nil
 		}
 		c = stored.circuit
 	}
