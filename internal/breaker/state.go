@@ -78,14 +78,16 @@ func (o Outcome) String() string {
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // UnmarshalText reads the words that String writes and nothing else.
-func (o *Outcome) UnmarshalText(text []byte) error {
+func (o *Outcome) UnmarshalText(text []byte) error { return o.set(string(text)) }
+
+func (o *Outcome) set(word string) error {
 	for _, known := range []Outcome{Success, Failure, Slow, Ignored} {
-		if string(text) == known.String() {
+		if word == known.String() {
 			*o = known
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown outcome %q", text)
+	return fmt.Errorf("unknown outcome %q", word)
 }
 
 // NoCode is the exit code of a call of which none is known: an outcome that
@@ -125,7 +127,7 @@ func (c *Call) UnmarshalText(text []byte) error {
 	if c.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
 		return fmt.Errorf("read call: %w", err)
 	}
-	if err = c.Outcome.UnmarshalText([]byte(outcome)); err != nil {
+	if err = c.Outcome.set(outcome); err != nil {
 		return fmt.Errorf("read call: %w", err)
 	}
 	if c.Code, err = strconv.Atoi(code); err != nil {

@@ -35,7 +35,7 @@ func quickDecode(data []byte) (doc document, ok bool) {
 // quickEncode writes what encoding/json would write with an indent of one, or
 // reports that it would not write this.
 func quickEncode(doc document) (data []byte, ok bool) {
-	c := codec{writing: true, text: make([]byte, 0, 4096)}
+	c := codec{writing: true, text: make([]byte, 0, 2048+callSize*len(doc.Calls)+transitionSize*len(doc.History))}
 	c.open('{')
 	doc.fields(&c)
 	c.close('}')
@@ -198,10 +198,22 @@ func (c *codec) object(name string, present bool, fields func(*codec)) {
 	}
 }
 
-// list describes a field that is a list; an empty one is left out.
-func list[T any](c *codec, name string, entries *[]T, describe func(*codec, *T)) {
+// How many bytes the text of an entry takes, more or less.
+const (
+	ticketSize     = 20
+	callSize       = 60
+	probeSize      = 200
+	transitionSize = 300
+)
+
+// list describes a field that is a list; an empty one is left out. The size of
+// an entry's text is for guessing how many there are.
+func list[T any](c *codec, name string, entries *[]T, size int, describe func(*codec, *T)) {
 	if !c.field(name, len(*entries) > 0) {
 		return
+	}
+	if !c.writing {
+		*entries = make([]T, 0, min((len(c.text)-c.at)/size+1, breaker.MaxOutcomes))
 	}
 	c.open('[')
 	for i := 0; c.entry(i < len(*entries)); i++ {
