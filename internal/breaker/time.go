@@ -82,18 +82,6 @@ func (c Circuit) Shift(d time.Duration) Circuit {
 	return next
 }
 
-// Lose marks a listed probe as dead: its process is gone and will not answer.
-// The next admission draws the consequences.
-func (c Circuit) Lose(token string) Circuit {
-	next := c.clone()
-	for i := range next.Probes {
-		if next.Probes[i].Token == token {
-			next.Probes[i].lost = true
-		}
-	}
-	return next
-}
-
 // instants applies f to every instant at which something happened, as against
 // those at which something is due.
 func (c *Circuit) instants(f func(time.Time) time.Time) {
@@ -169,14 +157,6 @@ func (c Circuit) Validate() error {
 	}
 	if c.State == HalfOpen {
 		return c.Recovery.validate()
-	}
-	return nil
-}
-
-func (r Recovery) validate() error {
-	if r.Probes < 1 || r.Needed < 1 || r.Answers < r.Needed || r.Successes < 0 || r.Failures < 0 ||
-		r.Successes >= r.Needed || r.Failures > r.Answers-r.Needed {
-		return errors.New("half-open without possible recovery numbers")
 	}
 	return nil
 }
