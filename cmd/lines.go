@@ -24,9 +24,9 @@ func (env *Env) tellTransitions(name string, quiet int, before, after breaker.Ci
 			text = fmt.Sprintf("%s closed: %s after %s%s", name, t.Reason, render.Span(now.Sub(before.OpenedAt)), skipped(before.Skipped))
 		case t.To != breaker.Open.String() || after.State != breaker.Open:
 		case reopened && quiet == 0:
-			text = fmt.Sprintf("%s opened again: %s%s; next try at %s", name, t.Reason, lastCode(t.Code), render.Clock(after.RetryAt, now))
+			text = fmt.Sprintf("%s opened again: %s; next try at %s", name, t.Reason, render.Clock(after.RetryAt, now))
 		case !reopened:
-			text = fmt.Sprintf("%s opened: %s%s; next try at %s", name, t.Reason, lastCode(t.Code), render.Clock(after.RetryAt, now))
+			text = fmt.Sprintf("%s opened: %s; next try at %s", name, t.Reason, render.Clock(after.RetryAt, now))
 		}
 		if text != "" && quiet < 2 {
 			env.say(text)
