@@ -28,8 +28,11 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "@") {
 		os.Exit(helper(os.Args[1], os.Args[2:]))
 	}
+	// What is ignored here, as under nohup, the programs under test would
+	// inherit as ignored. They do not inherit a handler.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // a second in each of hundreds of processes
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("os/signal.signal_recv"), goleak.IgnoreTopFunction("os/signal.loop"))
 }
 
 func helper(name string, args []string) int {
