@@ -16,6 +16,8 @@ type manual struct {
 	change  func(breaker.Circuit, breaker.Order) breaker.Circuit
 	tell    func(name string, before, after breaker.Circuit, now time.Time) told
 	already string // what it finds where it changes nothing
+	lasts   string // how long it lasts without --for; empty: it has no such flag
+	reason  bool   // whether it takes one
 	creates bool   // also a circuit that was never seen: it may be needed before the first run
 }
 
@@ -27,39 +29,50 @@ type manualOptions struct {
 }
 
 func newTrip(env *Env) *cobra.Command {
-	return env.newManual(manual{breaker.Circuit.Trip, tripText, "open already", true}, cobra.Command{
+	return env.newManual(manual{
+		change: breaker.Circuit.Trip, tell: tripText, already: "open already",
+		lasts: "the timeout of the policy last used", reason: true, creates: true,
+	}, cobra.Command{
 		Use:   "trip NAME|GLOB... | --all",
 		Short: "Open circuits by hand; they recover as usual",
 		Long: `Open circuits by hand, for their timeout or for --for; then a probe is let
 through and they recover as usual. A circuit that is open starts a new period.`,
 		Example: `  cb trip deploy-api --reason 'status page says outage'
   cb trip 'backup-*' --for 2h`,
-	}, "for", "reason")
+	})
 }
 
 func newHold(env *Env) *cobra.Command {
-	return env.newManual(manual{breaker.Circuit.Hold, holdText, "held already", true}, cobra.Command{
+	return env.newManual(manual{
+		change: breaker.Circuit.Hold, tell: holdText, already: "held already",
+		lasts: "until cb enable", reason: true, creates: true,
+	}, cobra.Command{
 		Use:   "hold NAME|GLOB... | --all",
 		Short: "Refuse every run until enabled, or for a time",
 		Long: `Refuse every run of a circuit, whatever its state, until cb enable or for --for:
 for maintenance. The state below the hold is kept.`,
 		Example: `  cb hold deploy-api --for 2h --reason 'database migration'
   cb hold --all`,
-	}, "for", "reason")
+	})
 }
 
 func newDisable(env *Env) *cobra.Command {
-	return env.newManual(manual{breaker.Circuit.Disable, disableText, "disabled already", true}, cobra.Command{
+	return env.newManual(manual{
+		change: breaker.Circuit.Disable, tell: disableText, already: "disabled already",
+		reason: true, creates: true,
+	}, cobra.Command{
 		Use:   "disable NAME|GLOB... | --all",
 		Short: "Permit every run and freeze the circuit until enabled",
 		Long: `Permit every run of a circuit and freeze its state until cb enable: runs are
 counted in its totals and judged by nobody.`,
 		Example: `  cb disable deploy-api --reason 'noisy endpoint'`,
-	}, "reason")
+	})
 }
 
 func newEnable(env *Env) *cobra.Command {
-	return env.newManual(manual{breaker.Circuit.Enable, enableText, "neither held nor disabled", false}, cobra.Command{
+	return env.newManual(manual{
+		change: breaker.Circuit.Enable, tell: enableText, already: "neither held nor disabled",
+	}, cobra.Command{
 		Use:   "enable NAME|GLOB... | --all",
 		Short: "Lift a hold or a disable",
 		Long: `Lift a hold or a disable. The state below it was kept; a circuit that was
@@ -70,7 +83,9 @@ half-open is open, with its probe due.`,
 }
 
 func newReset(env *Env) *cobra.Command {
-	return env.newManual(manual{breaker.Circuit.Reset, resetText, "closed already", false}, cobra.Command{
+	return env.newManual(manual{
+		change: breaker.Circuit.Reset, tell: resetText, already: "closed already",
+	}, cobra.Command{
 		Use:   "reset NAME|GLOB... | --all",
 		Short: "Close circuits and forget their streak and window",
 		Long: `Close circuits and forget their streak and window. Totals and history are kept,
@@ -80,8 +95,8 @@ and so is an override: cb enable lifts a hold.`,
 	})
 }
 
-// newManual completes a manual command; flags names the optional ones it has.
-func (env *Env) newManual(m manual, c cobra.Command, flags ...string) *cobra.Command {
+// newManual completes a manual command.
+func (env *Env) newManual(m manual, c cobra.Command) *cobra.Command {
 	opts := &manualOptions{}
 	c.GroupID = groupChange
 	c.Args = cobra.ArbitraryArgs // checked together with --all
@@ -89,11 +104,11 @@ func (env *Env) newManual(m manual, c cobra.Command, flags ...string) *cobra.Com
 	c.RunE = func(c *cobra.Command, args []string) error { return env.manual(c, m, opts, args) }
 	fs := c.Flags()
 	fs.SortFlags = false
-	if slices.Contains(flags, "for") {
-		fs.Var(duration{&opts.length}, "for", "how long it lasts")
+	if m.lasts != "" {
+		fs.Var(duration{&opts.length}, "for", "how long it lasts (default: "+m.lasts+")")
 	}
-	if slices.Contains(flags, "reason") {
-		fs.StringVar(&opts.reason, "reason", "", "why, for those who read it later: `TEXT`")
+	if m.reason {
+		fs.StringVar(&opts.reason, "reason", "", "a `TEXT` that says why, for those who read it later")
 	}
 	fs.BoolVar(&opts.all, "all", false, "every circuit of the store")
 	return &c

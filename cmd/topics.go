@@ -92,8 +92,9 @@ const statesText = `A circuit is closed, open or half-open.
              it runs. --successes M closes after M of them, the first failure
              opens again; --successes M/N closes when M of N succeed.
 
-Above the state an operator can put an override: held (every run is refused) or
-disabled (every run is permitted and the circuit is frozen).
+Above the state an operator can put an override: cb hold refuses every run until
+cb enable or the end of its --for; cb disable permits every run and freezes the
+circuit until cb enable. cb trip opens a circuit by hand, cb reset closes it.
 
 A run is a success when it exits with 0, and a failure otherwise. A run that was
 stopped (by INT, TERM, HUP or PIPE) counts neither way; --success-codes,
