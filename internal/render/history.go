@@ -12,11 +12,11 @@ import (
 func History(w io.Writer, v View, style Style) error {
 	columns := []column{
 		{title: "WHEN"},
-		{title: "FROM"},
+		{title: "FROM", drop: 1},
 		{title: "TO"},
 		{title: "CAUSE", middle: leastCause},
-		{title: "LASTED", right: true, drop: 1},
-		{title: "SKIPPED", right: true, drop: 2},
+		{title: "LASTED", right: true, drop: 2},
+		{title: "SKIPPED", right: true, drop: 3},
 	}
 	var rows [][]string
 	for _, stay := range v.stays() {
@@ -50,7 +50,7 @@ func causeText(t breaker.Transition) string {
 }
 
 // leastCause is how much of a cause, in columns, is shown in any case.
-const leastCause = 20
+const leastCause = 8
 
 // transitionJSON is the documented schema of cb history --json.
 type transitionJSON struct {

@@ -174,6 +174,19 @@ func TestHistory(t *testing.T) {
 		out.WriteString("----\n")
 	}
 	golden(t, "history.txt", out.String())
+	for width := 40; width < 120; width++ {
+		out.Reset()
+		for _, view := range stories() {
+			if err := History(&out, view, Style{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for line := range strings.Lines(out.String()) {
+			if got := textWidth(strings.TrimSuffix(line, "\n")); got > width {
+				t.Errorf("%d wide, want %d: %s", got, width, line)
+			}
+		}
+	}
 }
 
 func TestJSON(t *testing.T) {
