@@ -28,9 +28,13 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "@") {
 		os.Exit(helper(os.Args[1], os.Args[2:]))
 	}
-	// What is ignored here, as under nohup, the programs under test would
-	// inherit as ignored. They do not inherit a handler.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	// What is ignored here, under nohup or in a background job, the programs
+	// under test would inherit as ignored. They do not inherit a handler.
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // a second in each of hundreds of processes
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("os/signal.signal_recv"), goleak.IgnoreTopFunction("os/signal.loop"))
 }
