@@ -25,12 +25,12 @@ type change struct {
 	queued bool   // the server may have put it there
 
 	// When the answer to a write was lost, it may or may not have been made.
-	base  string   // the version that it was to replace
-	tried []string // the versions that it would have made
+	base  string          // the version that it was to replace
+	tried map[string]next // what it would have made, by version
 }
 
 func (r *Redis) newChange(name string) *change {
-	return &change{Redis: r, name: name, keys: r.keys(name), place: fmt.Sprintf("%016x", rand.Uint64())}
+	return &change{Redis: r, name: name, keys: r.keys(name), place: fmt.Sprintf("%016x", rand.Uint64()), tried: map[string]next{}}
 }
 
 func (u *change) make(ctx context.Context, f func(breaker.Circuit, time.Time) (breaker.Circuit, error)) error {
@@ -95,8 +95,11 @@ func (u *change) run(ctx context.Context, decide func(at answer) (next, error)) 
 			at, err = u.read(ctx, u.place)
 			continue
 		}
-		if done, err := u.settled(at); done {
+		if made, err := u.settled(at); made != nil || err != nil {
 			u.leave(ctx)
+			if made != nil {
+				u.keep(made.before, made.after)
+			}
 			return err
 		}
 		wanted, wrong := decide(at)
@@ -111,20 +114,20 @@ func (u *change) run(ctx context.Context, decide func(at answer) (next, error)) 
 		}
 		var trouble *redis.Trouble
 		if errors.As(err, &trouble) && trouble.Sent && ctx.Err() == nil {
-			u.base, u.tried = at.version, append(u.tried, version(wanted.data))
+			u.base, u.tried[version(wanted.data)] = at.version, wanted
 			at, err = u.read(ctx, u.place)
 		}
 	}
 }
 
-// settled reports what became of a write whose answer was lost: it is there,
-// or somebody has written since and nobody can tell. Otherwise it was not made.
-func (u *change) settled(at answer) (bool, error) {
-	switch {
-	case len(u.tried) == 0 || at.version == u.base:
-		return false, nil
-	case slices.Contains(u.tried, at.version):
-		return true, nil
+// settled tells what became of a write whose answer was lost: it was made, or
+// somebody has written since and nobody knows. Otherwise it was not made.
+func (u *change) settled(at answer) (*next, error) {
+	if made, ok := u.tried[at.version]; ok {
+		return &made, nil
+	}
+	if len(u.tried) == 0 || at.version == u.base {
+		return nil, nil //nolint:nilnil // there is nothing to tell
 	}
 	err := u.explain(&redis.Trouble{Text: "the connection broke, and it is not known whether it was saved", Sent: true})
 	u.mu.Lock()
@@ -133,7 +136,7 @@ func (u *change) settled(at answer) (bool, error) {
 		u.unknown = map[string]error{}
 	}
 	u.unknown[u.name] = err
-	return true, err
+	return nil, err
 }
 
 func (u *change) explain(err error) error { return fmt.Errorf("change circuit %q: %w", u.name, err) }
@@ -160,9 +163,13 @@ func (u *change) write(ctx context.Context, at answer, n next) (written bool, no
 	if n.damaged {
 		kept = milliseconds(keptDamaged)
 	}
+	way := "new"
+	if u.queued {
+		way = "queued"
+	}
 	args := []string{
 		u.place, milliseconds(idleHead), at.version, n.data, milliseconds(u.expiry(n.after)), kept,
-		milliseconds(u.leaseSpan()), strconv.Itoa(len(taken)),
+		milliseconds(u.leaseSpan()), strconv.Itoa(len(taken)), way,
 	}
 	u.queued = true
 	reply, err := u.client.Eval(ctx, writeScript, false, u.keys, slices.Concat(args, taken, gone))

@@ -46,9 +46,10 @@ const (
 	defaultLease  = 30 * time.Second
 	defaultTTL    = 30 * 24 * time.Hour
 
-	// idleHead is how long the head of a queue may do nothing: as long as a
-	// slow network takes for a round trip.
-	idleHead = 300 * time.Millisecond
+	// idleHead is how long the head of a queue may do nothing. One that is
+	// slower, for its network or its machine is slow, may still write if nobody
+	// else has.
+	idleHead = 20 * time.Millisecond
 	// keptDamaged is how long a damaged document is kept beside its circuit.
 	keptDamaged = 30 * 24 * time.Hour
 )

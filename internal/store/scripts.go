@@ -57,20 +57,21 @@ return state()
 // writeScript ARGV: the place in the queue; how long its head may do nothing;
 // the version that is to be replaced; the new document, or nothing to remove
 // the circuit; its time to live, or 0; how long to keep the old document, which
-// is damaged, or 0; how long leases last; how many tokens follow that get one;
-// those; those whose leases end. It returns OK when it has written, else it
-// stands in the queue and returns what readScript does.
+// is damaged, or 0; how long leases last; how many of the tokens get one;
+// "queued" when the state came by way of the queue, or "new"; the tokens, last
+// those whose leases end. It returns OK when it has written, else it stands in
+// the queue and returns what readScript does. New ones do not overtake a queue.
 const writeScript redis.Script = steps + `
-local doc, head = redis.call('GET', KEYS[1]), redis.call('ZRANGE', KEYS[2], 0, 0)[1]
-if version(doc) ~= ARGV[3] or (head and head ~= ARGV[1]) then
+local doc, waiting = redis.call('GET', KEYS[1]), redis.call('EXISTS', KEYS[2]) == 1
+if version(doc) ~= ARGV[3] or (waiting and ARGV[9] == 'new') then
 	local ahead = queue(ARGV[1], ARGV[2])
 	if ahead > 0 then return ahead end
 	return state()
 end
 if ARGV[4] == '' then redis.call('DEL', KEYS[1], KEYS[3], KEYS[5]) else put(KEYS[1], ARGV[4], ARGV[5]) end
 if ARGV[6] ~= '0' then put(KEYS[4], doc, ARGV[6]) end
-for i = 9, #ARGV do
-	if i < 9 + tonumber(ARGV[8]) then lease(ARGV[i], ARGV[7]) else redis.call('ZREM', KEYS[3], ARGV[i]) end
+for i = 10, #ARGV do
+	if i < 10 + tonumber(ARGV[8]) then lease(ARGV[i], ARGV[7]) else redis.call('ZREM', KEYS[3], ARGV[i]) end
 end
 leave(ARGV[1], ARGV[2])
 return 'OK'
