@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -260,5 +262,53 @@ func TestReplicaServesReadings(t *testing.T) {
 	}
 	if err := r.Update(context.Background(), "deploy", increment); err == nil {
 		t.Error("a replica takes a change")
+	}
+}
+
+// TestRedisNeedsThesePermissions is the list of docs/fleet.md.
+func TestRedisNeedsThesePermissions(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/fleet.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "\nACL SETUSER cb on >PASSWORD ")
+	line, _, found := strings.Cut(rest, "\n")
+	if !found {
+		t.Fatal("docs/fleet.md has no such list")
+	}
+	s := redistest.Start(t)
+	s.Do(append([]string{"ACL", "SETUSER", "me", "on", ">pa55word"}, strings.Fields(line)...)...)
+	for range 2 { // the second time the scripts are known
+		r := newRedis(t, "redis://me:pa55word@"+s.Addr+"/1")
+		r.Lease = 300 * time.Millisecond
+		update(t, r, "deploy", addProbe("00000000000000aa"))
+		time.Sleep(r.Lease) // a renewal
+		wantLost(t, r, 0)
+		update(t, r, "deploy", put(breaker.Circuit{Streak: 1}))
+		if err := r.SaveOutput("deploy", []byte("x")); err != nil {
+			t.Error(err)
+		}
+		if _, _, found, err := r.Output("deploy"); !found || err != nil {
+			t.Errorf("found %v, %v", found, err)
+		}
+		var group sync.WaitGroup
+		for range 20 { // some of them wait in the queue
+			group.Go(func() {
+				if err := r.Update(context.Background(), "deploy", increment); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		for _, err := range r.List() {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if removed, err := r.Remove(context.Background(), "deploy", func(breaker.Circuit, time.Time) bool { return true }); !removed || err != nil {
+			t.Errorf("Remove: %v, %v", removed, err)
+		}
+		r.Close()
 	}
 }
