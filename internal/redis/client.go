@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,6 +49,11 @@ const (
 	mostPause  = 250 * time.Millisecond
 	knocks     = 4
 )
+
+// idleSpan is how long a connection is kept that nothing is sent on. A command
+// may run for hours, and what lies between may have forgotten the connection
+// without telling.
+const idleSpan = 20 * time.Second
 
 // Do sends a command to where its key lives and returns the reply. It follows
 // redirections and a change of master, and asks again for what passes by
@@ -202,12 +208,17 @@ func (c *Client) send(ctx context.Context, addr string, commands [][]string, rep
 // take returns an idle connection to an address, or a new one.
 func (c *Client) take(ctx context.Context, addr string) (*conn, error) {
 	c.mu.Lock()
-	for i, n := range c.idle {
-		if n.addr == addr {
-			c.idle = append(c.idle[:i], c.idle[i+1:]...)
+	for i := len(c.idle) - 1; i >= 0; i-- {
+		n := c.idle[i]
+		if n.addr != addr {
+			continue
+		}
+		c.idle = slices.Delete(c.idle, i, i+1)
+		if time.Until(n.fresh) > 0 {
 			c.mu.Unlock()
 			return n, nil
 		}
+		_ = n.Close()
 	}
 	err := c.readPassword()
 	as := account{c.Target.User, c.Target.Password, c.Target.DB, c.Target.Mode == Sentinel}

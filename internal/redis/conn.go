@@ -19,6 +19,7 @@ type conn struct {
 	addr     string
 	greeting [][]string // not sent yet
 	used     bool       // it has answered before
+	fresh    time.Time  // until then it may be kept for later
 }
 
 // account is whom a connection greets as.
@@ -122,7 +123,7 @@ func (n *conn) exchange(ctx context.Context, commands [][]string) ([]Reply, erro
 		}
 		replies[i] = reply
 	}
-	n.used = true
+	n.used, n.fresh = true, deadline.Add(idleSpan)
 	return replies, nil
 }
 
