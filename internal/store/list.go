@@ -71,16 +71,23 @@ type listed struct {
 // viewAll reads circuits with all processors, for ten thousand of them are
 // mostly work for the decoder.
 func (d *Dir) viewAll(dir *folder, names []string) []listed {
-	all := make([]listed, len(names))
 	now := d.Clock() // once: it costs as much as reading a circuit
 	clock := func() Reading { return now }
+	return inParallel(names, func(i int) listed {
+		c, now, found, err := d.view(dir, names[i], clock)
+		return listed{Entry{names[i], c, now}, !found && err == nil, err}
+	})
+}
+
+// inParallel calls view for the index of each name.
+func inParallel(names []string, view func(i int) listed) []listed {
+	all := make([]listed, len(names))
 	workers := min(runtime.GOMAXPROCS(0), len(names))
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
 			for i := worker; i < len(names); i += workers {
-				c, now, found, err := d.view(dir, names[i], clock)
-				all[i] = listed{Entry{names[i], c, now}, !found && err == nil, err}
+				all[i] = view(i)
 			}
 		})
 	}

@@ -131,23 +131,17 @@ func (r *Redis) viewAll(addr string, names []string) ([]listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]listed, len(names))
-	for i, name := range names {
-		one := listed{Entry: Entry{Name: name}}
+	return inParallel(names, func(i int) listed {
 		at, err := readAnswer(replies[i])
 		if refused, ok := replies[i].(redis.ServerError); ok {
 			err = r.client.Explain(addr, refused)
 		}
 		if err != nil {
-			one.err = fmt.Errorf("read circuit %q: %w", name, err)
-		} else {
-			var found bool
-			one.Circuit, one.Now, found, one.err = at.view(name)
-			one.missing = one.err == nil && !found
+			return listed{Entry: Entry{Name: names[i]}, err: fmt.Errorf("read circuit %q: %w", names[i], err)}
 		}
-		all[i] = one
-	}
-	return all, nil
+		c, now, found, err := at.view(names[i])
+		return listed{Entry{names[i], c, now}, !found && err == nil, err}
+	}), nil
 }
 
 // SaveOutput is as that of Dir. The output lives as long as idle circuits do.
