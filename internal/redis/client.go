@@ -47,7 +47,7 @@ type Command struct {
 const (
 	firstPause = 10 * time.Millisecond
 	mostPause  = 250 * time.Millisecond
-	knocks     = 4
+	knocks     = 5
 )
 
 // idleSpan is how long a connection is kept that nothing is sent on. A command
