@@ -25,6 +25,7 @@ func TestRedisKeepsTheContract(t *testing.T) {
 
 func TestClusterKeepsTheContract(t *testing.T) {
 	t.Parallel()
+	needsTime(t)
 	nodes := redistest.StartCluster(t)
 	url := "redis+cluster://127.0.0.1:1," + nodes[1].Addr
 	client := clientOf(t, url)
@@ -44,11 +45,20 @@ func TestClusterKeepsTheContract(t *testing.T) {
 
 func TestSentinelsKeepTheContract(t *testing.T) {
 	t.Parallel()
+	needsTime(t)
 	w := redistest.StartWatched(t)
 	testContract(t, func(t *testing.T) subject {
 		w.Master.Do("FLUSHALL")
 		return redisSubject(t, w.URL(), w.Master.Do)
 	})
+}
+
+// needsTime skips a test that starts many servers where time is short.
+func needsTime(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts many servers")
+	}
 }
 
 // redisSubject is the store at a URL; do sends a command about the key that is

@@ -13,6 +13,7 @@ import (
 
 func TestSentinelsFindTheNewMaster(t *testing.T) {
 	t.Parallel()
+	needsTime(t)
 	w := redistest.StartWatched(t)
 	r := newRedis(t, w.URL())
 	for range 20 {
@@ -31,6 +32,7 @@ func TestSentinelsFindTheNewMaster(t *testing.T) {
 
 func TestClusterMovesASlot(t *testing.T) {
 	t.Parallel()
+	needsTime(t)
 	nodes := redistest.StartCluster(t)
 	r := newRedis(t, "redis+cluster://"+nodes[0].Addr+","+nodes[1].Addr)
 	update(t, r, "deploy", increment)
