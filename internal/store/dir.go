@@ -91,6 +91,9 @@ func (s snapshot) at(now Reading) breaker.Circuit {
 // must not stop the command.
 func (d *Dir) load(dir *folder, name string) (snapshot, error) {
 	s, _, err := dir.fetch(name, decodeToReplace)
+	if s.uncounted != nil {
+		d.warn(fmt.Sprintf("cannot read the count of refusals of %s (%s); it starts anew", name, Cause(s.uncounted)))
+	}
 	if !errors.Is(err, ErrCorrupt) {
 		return s, err
 	}

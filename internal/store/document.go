@@ -34,6 +34,9 @@ type snapshot struct {
 	found   bool    // false: nothing is stored, the circuit is the zero one
 	write   uint64  // of the document
 	refused int     // refusals counted beside the document, and in circuit already
+	// uncounted is why the refusals counted beside the document, if any, are
+	// not known.
+	uncounted error
 	// unknown is the whole document when it has fields that this version does
 	// not know, so that they survive a rewrite.
 	unknown []byte

@@ -120,29 +120,41 @@ func (dir *folder) create(name string) (*os.File, error) {
 	return file, nil
 }
 
-// read returns the content of a regular file; fs.ErrNotExist when there is
-// none, and errUnfit when it is something else or too large. What is not a
-// regular file is not even opened: a FIFO would block, a symlink is not ours.
-func (dir *folder) read(name string) ([]byte, error) {
+// openRegular opens a regular file; fs.ErrNotExist when there is none, and
+// errUnfit when it is something else. What is not a regular file is not even
+// opened: a FIFO would block, a symlink is not ours, and Root follows those
+// that stay inside, whatever the flags say.
+func (dir *folder) openRegular(name string, flag int) (*os.File, fs.FileInfo, error) {
 	info, err := dir.Lstat(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: not a regular file", errUnfit)
+		return nil, nil, fmt.Errorf("%w: not a regular file", errUnfit)
 	}
-	file, err := dir.OpenFile(name, os.O_RDONLY|noFollow|noBlock, 0)
+	file, err := dir.OpenFile(name, flag|noFollow|noBlock, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%w: not a regular file", errUnfit)
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+// read returns the content of a regular file; fs.ErrNotExist when there is
+// none, and errUnfit when it is something else or too large.
+func (dir *folder) read(name string) ([]byte, error) {
+	file, info, err := dir.openRegular(name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	if info, err = file.Stat(); err != nil {
-		return nil, err
-	}
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: not a regular file", errUnfit)
-	case info.Size() > maxDocument:
+	if info.Size() > maxDocument {
 		return nil, fmt.Errorf("%w: larger than %d bytes", errUnfit, maxDocument)
 	}
 	data := make([]byte, info.Size())

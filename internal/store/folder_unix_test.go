@@ -258,6 +258,23 @@ func TestPlantedFiles(t *testing.T) {
 	}
 }
 
+// A count of refusals is written in place, so what lies there must be ours.
+func TestPlantedCounts(t *testing.T) {
+	for _, kind := range []string{"symlink", "symlink inside", "dangling symlink", "hard link", "FIFO", "directory"} {
+		t.Run(kind, func(t *testing.T) {
+			d := newDir(t)
+			trip(t, d, "deploy")
+			unharmed := plant(t, kind, filepath.Join(d.Path, "deploy"+refusedEnding))
+			defer unharmed()
+			wantRefused(t, d, "deploy", 1)
+			for range 2 {
+				within(t, func() error { refuse(t, d, "deploy"); return nil })
+			}
+			wantRefused(t, d, "deploy", 3)
+		})
+	}
+}
+
 // within fails instead of hanging for ever.
 func within(t *testing.T, f func() error) error {
 	t.Helper()

@@ -54,7 +54,7 @@ func (d *Dir) takeLease(dir *folder, key leaseKey) bool {
 		return false
 	}
 	held := flock.New(filepath.Join(d.Path, key.path()), flock.SetFlag(os.O_RDWR|noFollow|noBlock))
-	if locked, err := held.TryLock(); !locked || err != nil {
+	if locked, err := uninterrupted(held.TryLock); !locked || err != nil {
 		dir.Remove(key.path())
 		return false
 	}
@@ -79,9 +79,9 @@ func (d *Dir) dead(key leaseKey) bool {
 	// A shared lock, so that two who ask at a time do not take each other for
 	// the holder.
 	test := flock.New(filepath.Join(d.Path, key.path()), flock.SetFlag(os.O_RDONLY|noFollow|noBlock))
-	free, err := test.TryRLock()
+	free, err := uninterrupted(test.TryRLock)
 	if free {
-		test.Unlock()
+		unlock(test)
 	}
 	return free || errors.Is(err, fs.ErrNotExist)
 }
@@ -158,7 +158,7 @@ func (d *Dir) heldFor(base string) []leaseKey {
 func (d *Dir) drop(key leaseKey) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.leases[key].Unlock()
+	unlock(d.leases[key])
 	delete(d.leases, key)
 }
 

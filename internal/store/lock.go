@@ -25,7 +25,23 @@ type lock struct {
 // release may be called again.
 func (l *lock) release() {
 	if l.held != nil {
-		l.held.Unlock() // closes the file, which gives up the lock whatever happens
+		unlock(l.held)
+	}
+}
+
+// unlock gives up a lock. The file stays open and locked when that fails, and
+// the next change of the same process would wait for itself.
+func unlock(file *flock.Flock) {
+	for tries := 0; file.Unlock() != nil && tries < 3; tries++ {
+	}
+}
+
+// uninterrupted tries to lock until no signal comes in between.
+func uninterrupted(try func() (bool, error)) (bool, error) {
+	for {
+		if locked, err := try(); !interrupted(err) {
+			return locked, err
+		}
 	}
 }
 
@@ -51,7 +67,7 @@ func (d *Dir) lock(ctx context.Context, dir *folder, base string) (*lock, error)
 // tryLock takes the lock if nobody has it; else the error is ErrLocked.
 func (d *Dir) tryLock(dir *folder, base string) (*lock, error) {
 	return d.lockBy(dir, base, func(file *flock.Flock) error {
-		locked, err := file.TryLock()
+		locked, err := uninterrupted(file.TryLock)
 		if err == nil && !locked {
 			err = ErrLocked
 		}
@@ -80,7 +96,7 @@ func (d *Dir) lockBy(dir *folder, base string, acquire func(*flock.Flock) error)
 		if current {
 			return &lock{held: file}, nil
 		}
-		file.Unlock()
+		unlock(file)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +123,7 @@ func isCurrent(dir *folder, name string, file *flock.Flock) (bool, error) {
 // One blocking call waits in the kernel's queue; asking again and again starves
 // under contention. A wait that was given up releases the lock by itself.
 func acquire(ctx context.Context, file *flock.Flock, expired func() <-chan time.Time) error {
-	if locked, err := file.TryLock(); locked || err != nil {
+	if locked, err := uninterrupted(file.TryLock); locked || err != nil {
 		return err
 	}
 	done, abandoned := make(chan error), make(chan struct{})
@@ -119,7 +135,7 @@ func acquire(ctx context.Context, file *flock.Flock, expired func() <-chan time.
 		select {
 		case done <- err:
 		case <-abandoned:
-			file.Unlock()
+			unlock(file)
 		}
 	}()
 	select {

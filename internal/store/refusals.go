@@ -31,8 +31,11 @@ func (dir *folder) withRefusals(base string, s snapshot) snapshot {
 		return s // it does not refuse
 	}
 	data, err := dir.read(base + refusedEnding)
-	if err != nil {
-		return s // a count that cannot be read is no reason to stop
+	if err != nil { // no reason to stop
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errUnfit) {
+			s.uncounted = err
+		}
+		return s
 	}
 	first, second, _ := strings.Cut(strings.TrimSuffix(string(data), "\n"), " ")
 	write, wrong := strconv.ParseUint(first, 16, 64)
@@ -51,14 +54,30 @@ func (dir *folder) countsRefusal(base string, old snapshot, before, after breake
 	if !old.found || old.write == 0 || after.Totals.Refused != before.Totals.Refused+1 || !sameCircuit(before.Skip(1), after) {
 		return false
 	}
-	file, err := dir.OpenFile(base+refusedEnding, os.O_WRONLY|noFollow|noBlock, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		file, err = dir.create(base + refusedEnding)
-	}
+	file, err := dir.openCount(base + refusedEnding)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
 	_, err = fmt.Fprintf(file, refusedFormat, old.write, old.refused+1)
 	return err == nil
+}
+
+// openCount opens the file with a count to write over it. Whatever else lies
+// there is replaced: a hard link may lead to a file that must not be written.
+func (dir *folder) openCount(name string) (*os.File, error) {
+	file, info, err := dir.openRegular(name, os.O_WRONLY)
+	if err == nil && !hasOneName(info) {
+		file.Close()
+		err = errUnfit
+	}
+	if errors.Is(err, errUnfit) {
+		if err = dir.Remove(name); err == nil {
+			err = fs.ErrNotExist
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return dir.create(name)
+	}
+	return file, err
 }

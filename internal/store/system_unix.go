@@ -57,3 +57,9 @@ func ownerOf(info fs.FileInfo) int {
 	}
 	return -1
 }
+
+// hasOneName reports whether no other name leads to a file.
+func hasOneName(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || stat.Nlink == 1
+}
