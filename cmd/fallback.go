@@ -133,9 +133,7 @@ func (r *run) keep(out *stdout, outcome breaker.Outcome) {
 		r.env.warn(fmt.Sprintf("the output of %s is larger than --fallback-cache-limit %s and is not cached", r.opts.name, r.opts.fallback.limit.String()))
 		return
 	}
-	if err := r.circuits.SaveOutput(r.opts.name, out.kept); err != nil {
-		r.env.warnStore(r.opts.name, err, "its output is not cached")
-	}
+	r.warnIf("cache the output of "+r.opts.name, r.circuits.SaveOutput(r.opts.name, out.kept))
 }
 
 func (r *run) warnIf(what string, err error) {
