@@ -3,10 +3,10 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 
 	"cb/internal/process"
+	"cb/internal/render"
 	"cb/internal/store"
 )
 
@@ -73,29 +73,18 @@ func (env *Env) conclude(err error) int {
 
 // say writes one line for people. That it cannot be written changes nothing.
 func (env *Env) say(line string) {
-	_ = process.Tell(env.Stderr, "cb: "+printable(line)+"\n")
+	_ = process.Tell(env.Stderr, "cb: "+render.Safe(line)+"\n")
 }
 
 // warn says it and keeps it for the result file.
 func (env *Env) warn(message string) {
 	env.say("warning: " + message)
-	env.warnings = append(env.warnings, printable(message))
+	env.warnings = append(env.warnings, render.Safe(message))
 }
 
 // warnStore tells of trouble with the store and what follows from it.
 func (env *Env) warnStore(name string, trouble error, consequence string) {
 	env.warn(fmt.Sprintf("cannot save %s (%s); %s", name, store.Cause(trouble), consequence))
-}
-
-// printable keeps a name, a reason or an error from breaking the line or
-// driving the terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
-			return '?'
-		}
-		return r
-	}, text)
 }
 
 func orElse(text, other string) string {

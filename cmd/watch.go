@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"cb/internal/process"
+	"cb/internal/render"
 )
 
 // resizeLook is how often a watch looks whether the terminal has another size.
@@ -151,7 +152,7 @@ func (w *watch) size() screen {
 // flickers. What does not fit is counted; trouble is part of the picture.
 func (w *watch) redraw(size screen) error {
 	var shown, warnings, frame bytes.Buffer
-	warn := func(message string) { fmt.Fprintf(&warnings, "cb: warning: %s\n", printable(message)) }
+	warn := func(message string) { fmt.Fprintf(&warnings, "cb: warning: %s\n", render.Safe(message)) }
 	if err := w.draw(picture{&shown, warn}); err != nil {
 		warn(err.Error())
 	}
