@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/adrg/xdg v0.5.3
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/creack/pty v1.1.24
 	github.com/gofrs/flock v0.13.2
 	github.com/pelletier/go-toml/v2 v2.4.3
@@ -18,8 +19,4 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require (
-	github.com/BurntSushi/toml v1.6.0 // indirect
-	github.com/anishathalye/porcupine v1.3.1 // indirect
-	github.com/inconshreveable/mousetrap v1.1.0 // indirect
-)
+require github.com/inconshreveable/mousetrap v1.1.0 // indirect
