@@ -34,6 +34,7 @@ type snapshot struct {
 	found   bool    // false: nothing is stored, the circuit is the zero one
 	write   uint64  // of the document
 	refused int     // refusals counted beside the document, and in circuit already
+	other   bool    // the count beside the document goes with another writing
 	// uncounted is why the refusals counted beside the document, if any, are
 	// not known.
 	uncounted error

@@ -33,7 +33,8 @@ const rereads = 10
 
 // view reads a circuit without its lock. A lease is released after its probe
 // has left the list, so a lease that is gone means a lost probe only when the
-// document is still the same afterwards.
+// document is still the same afterwards; and a count of refusals that
+// goes with another writing is an older one only then.
 func (d *Dir) view(dir *folder, name string, clock func() Reading) (c breaker.Circuit, now time.Time, found bool, err error) {
 	var last []byte
 	for range rereads {
@@ -45,7 +46,7 @@ func (d *Dir) view(dir *folder, name string, clock func() Reading) (c breaker.Ci
 		var lost bool
 		c, lost = d.loseDead(baseName(name), s.at(reading))
 		now, found = reading.Wall, s.found
-		if !lost || bytes.Equal(data, last) {
+		if !lost && !s.other || bytes.Equal(data, last) {
 			break
 		}
 		last = data

@@ -40,7 +40,7 @@ func (dir *folder) withRefusals(base string, s snapshot) snapshot {
 	first, second, _ := strings.Cut(strings.TrimSuffix(string(data), "\n"), " ")
 	write, wrong := strconv.ParseUint(first, 16, 64)
 	refused, also := strconv.ParseUint(second, 16, 31)
-	if wrong != nil || also != nil || write != s.write {
+	if s.other = wrong != nil || also != nil || write != s.write; s.other {
 		return s
 	}
 	s.refused = int(refused)

@@ -117,3 +117,34 @@ func TestRemoveForgetsRefusals(t *testing.T) {
 		t.Errorf("the count is still there: %v", err)
 	}
 }
+
+// A reading takes no lock and reads two files. It must not bring a document
+// together with a count that has gone on to the next one: then refusals that
+// were seen before would be missing.
+func TestReadingsNeverLoseRefusals(t *testing.T) {
+	d := newDir(t)
+	trip(t, d, "deploy")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 150 {
+			refuse(t, d, "deploy")
+			update(t, d, "deploy", func(c breaker.Circuit, now time.Time) (breaker.Circuit, error) {
+				return c.Trip(breaker.Order{At: now, For: time.Hour, Seed: uint64(i)}), nil
+			})
+		}
+	}()
+	last := 0
+	for reading := true; reading; {
+		select {
+		case <-done:
+			reading = false
+		default:
+		}
+		now := read(t, d, "deploy").Totals.Refused
+		if now < last {
+			t.Errorf("%d refusals, after %d", now, last)
+		}
+		last = now
+	}
+}
