@@ -80,11 +80,14 @@ func TestEachSignalIsForwardedOnce(t *testing.T) {
 	}
 }
 
-func TestPipeSignalIsNotForwarded(t *testing.T) {
+// What this process is told about its own streams and files is not for the
+// command, which would die of it.
+func TestOwnSignalsAreNotForwarded(t *testing.T) {
 	w := wrap(t, "", self("@count")...)
 	c := w.talk(t)
 	c.expect("ready")
 	w.Process.Signal(syscall.SIGPIPE)
+	w.Process.Signal(syscall.SIGXFSZ)
 	w.Process.Signal(syscall.SIGUSR2)
 	if e := c.end(); e.String() != "exit 0" {
 		t.Error(e)
