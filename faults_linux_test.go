@@ -16,6 +16,9 @@ import (
 // outcome that was not kept is told, the next run works, and nothing is left
 // behind for good.
 func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	needsStrace(t)
 	var tried atomic.Int64
 	points := make(chan func())

@@ -27,6 +27,9 @@ func kinds() map[string][2]string {
 // newVolume makes and mounts one. It skips the test where that is not allowed.
 func newVolume(t *testing.T, kind string) volume {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to mount")
 	}

@@ -32,6 +32,9 @@ type storm struct {
 // probes run at a time, no outcome whose run came back is lost, no circuit is
 // damaged, and cb prune removes what is left.
 func TestKillStorm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
 	f := newFleet(t)
 	seen, err := os.OpenFile(f.path("seen"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

@@ -162,6 +162,9 @@ func linearizable(t *testing.T, rounds int, crashes bool, open func() (again fun
 
 // rounds is how many histories are made: CB_TEST_LONG is unset, 1 or more.
 func rounds() int {
+	if testing.Short() {
+		return 1
+	}
 	switch os.Getenv("CB_TEST_LONG") {
 	case "":
 		return 2
