@@ -90,6 +90,13 @@ func (dir *folder) makeDir(name string) error {
 		return err
 	}
 	defer made.Close()
+	info, err := made.Stat()
+	if err == nil && !info.IsDir() { // replaced meanwhile: it is not ours to give away
+		err = fs.ErrExist
+	}
+	if err != nil {
+		return err
+	}
 	return dir.fit(made, 0o770|fs.ModeSetgid)
 }
 
