@@ -175,6 +175,31 @@ func TestAFullFileSystem(t *testing.T) {
 	update(t, d, "deploy", increment)
 }
 
+// A refusal that finds no room must not be lost without a word.
+func TestARefusalWithoutRoomIsTold(t *testing.T) {
+	needRoot(t)
+	d := newDir(t)
+	if err := os.MkdirAll(d.Path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("tmpfs", d.Path, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("mount: %v", err)
+	}
+	t.Cleanup(func() { unix.Unmount(d.Path, unix.MNT_DETACH) })
+	trip(t, d, "deploy")
+	for err := error(nil); err == nil; {
+		err = os.WriteFile(filepath.Join(d.Path, uniqueName("filler")), make([]byte, 4096), 0o600)
+	}
+	err := d.Update(context.Background(), "deploy", func(c breaker.Circuit, now time.Time) (breaker.Circuit, error) {
+		after, _, _ := c.Admit(breaker.Default(), now, breaker.Caller{}, 1)
+		return after, nil
+	})
+	if !errors.Is(err, unix.ENOSPC) {
+		t.Errorf("Update: %v", err)
+	}
+	wantRefused(t, d, "deploy", 1)
+}
+
 func TestTimeNamespacesShareOneBootClock(t *testing.T) {
 	unshare, err := exec.LookPath("unshare")
 	if err != nil {
