@@ -47,6 +47,9 @@ func FuzzParse(f *testing.F) {
 					return // their contents are not looked at, as nothing takes them
 				}
 			}
+			if strings.Contains(err.Error(), "value out of range") {
+				return // a float that no float64 is; the flag that takes it will say so
+			}
 			t.Fatalf("not TOML: %v", err)
 		}
 		compare(t, file, root)
