@@ -68,7 +68,7 @@ func (f fleet) line(line string) *exec.Cmd {
 	f.Helper()
 	cb := f.cb()
 	c := exec.Command("sh", "-c", line)
-	c.Dir, c.Env = cb.Dir, append(cb.Env, "CB="+cb.Path)
+	c.Dir, c.Env = cb.Dir, slices.Concat(cb.Env, []string{"CB=" + cb.Path})
 	return c
 }
 

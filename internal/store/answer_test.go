@@ -21,7 +21,8 @@ func FuzzAnswer(f *testing.F) {
 		fields := []redis.Reply{seconds, micros, data, version, []redis.Reply{token, nil, number}, nil, redis.ServerError(data)}
 		for _, reply := range []redis.Reply{
 			number, nil, data, redis.ServerError(data), fields[:max(0, min(length, len(fields)))],
-			[]redis.Reply{number, micros, data, version, token}, []redis.Reply{seconds, micros, number, version, nil},
+			[]redis.Reply{number, micros, data, version, token},
+			[]redis.Reply{seconds, micros, number, version, nil},
 			[]redis.Reply{seconds, micros, data, nil, nil},
 		} {
 			at, err := readAnswer(reply)
