@@ -54,7 +54,7 @@ lose their middle.`,
 	fs.SortFlags = false
 	fs.BoolVar(&opts.json, "json", false, "an array; docs/status-json.md tells its keys")
 	fs.StringSliceVar(&opts.states, "state", nil, "only circuits in these `STATES`: "+strings.Join(stateWords(), ","))
-	fs.BoolVar(&opts.exitCode, "exit-code", false, "exit with 0 when all shown are closed, else 75")
+	fs.BoolVar(&opts.exitCode, "exit-code", false, "exit with 0 when all shown are closed, else 75; 125 when that cannot be told")
 	fs.Var(duration{&opts.watch}, "watch", "look again and again, every 2s or D; q or ^C ends it")
 	fs.Lookup("watch").NoOptDefVal = "2s"
 	completeList(c, "state", stateWords()...)
@@ -117,10 +117,11 @@ func (env *Env) showStatus(c *cobra.Command, opts *statusOptions, args []string,
 	var rows []render.Row
 	var last render.View
 	list := render.NewArray(to.out)
-	empty, healthy := true, true
+	empty, healthy, unread := true, true, false
 	for view, err := range views {
 		if err != nil {
 			to.warn(err.Error())
+			empty, unread = false, true
 			continue
 		}
 		empty = false
@@ -142,6 +143,7 @@ func (env *Env) showStatus(c *cobra.Command, opts *statusOptions, args []string,
 		err = list.End()
 	case empty:
 		_, err = fmt.Fprintf(to.out, "no circuits yet in %s; cb run --name NAME -- COMMAND makes the first\n", render.Safe(circuits.Place()))
+	case len(rows) == 0 && unread:
 	case len(rows) == 0:
 		_, err = fmt.Fprintf(to.out, "no circuit is %s\n", strings.Join(opts.states, " or "))
 	case alone:
@@ -149,8 +151,12 @@ func (env *Env) showStatus(c *cobra.Command, opts *statusOptions, args []string,
 	default:
 		err = render.StatusTable(to.out, rows, env.style())
 	}
-	if err == nil && opts.exitCode && !healthy {
+	switch {
+	case err != nil || !opts.exitCode:
+	case !healthy:
 		return &exit{code: exitRefused}
+	case unread:
+		return &exit{code: exitTrouble} // nobody knows whether all are closed
 	}
 	return err //nolint:wrapcheck // render says what it was doing
 }
