@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	maxLinks = 40  // symlinks on the way to a file, as the kernel counts them
-	maxTemps = 100 // names that are tried for a temporary file
+	maxLinks = 40        // symlinks on the way to a file, as the kernel counts them
+	maxTemps = 10_000    // names that are tried for a temporary file
+	leftAge  = time.Hour // after which nobody is still writing one
 	// streamWait is how long the reader of a FIFO may take. One that never
 	// comes must not hold up the end of a run.
 	streamWait = 2 * time.Second
@@ -154,14 +155,34 @@ func (p place) replace(mode fs.FileMode, write func(io.Writer) error) error {
 }
 
 // createBeside creates a file of a new name in the directory of another. The
-// name ends in nothing that a collector of files looks for.
+// name ends in nothing that a collector of files looks for. What crashes have
+// left there goes.
 func createBeside(path string, mode fs.FileMode) (*os.File, error) {
-	name := filepath.Join(filepath.Dir(path), ".cb-"+strconv.Itoa(os.Getpid())+"-")
-	for n := range maxTemps { // a crash may have left one of a process of the same number
-		file, err := os.OpenFile(name+strconv.Itoa(n)+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	dir := filepath.Dir(path)
+	for n := range maxTemps {
+		file, err := os.OpenFile(tempBeside(dir, n), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if err == nil {
+			sweepBeside(dir, n, file)
+		}
 		if !errors.Is(err, fs.ErrExist) {
 			return file, err //nolint:wrapcheck // the caller of WriteFile knows what the file is for
 		}
 	}
 	return nil, fs.ErrExist
+}
+
+func tempBeside(dir string, n int) string {
+	return filepath.Join(dir, ".cb-"+strconv.Itoa(n)+".tmp")
+}
+
+// sweepBeside removes the first n temporary files where they are much older
+// than a new one. That they cannot be removed changes nothing.
+func sweepBeside(dir string, n int, file *os.File) {
+	now, err := file.Stat()
+	for ; err == nil && n > 0; n-- {
+		path := tempBeside(dir, n-1)
+		if left, gone := os.Lstat(path); gone == nil && now.ModTime().Sub(left.ModTime()) > leftAge {
+			_ = os.Remove(path)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 func content(text string) func(io.Writer) error {
@@ -113,4 +114,20 @@ func TestWriteFileIsWhole(t *testing.T) {
 		}
 	}
 	only(t, filepath.Dir(path), "file")
+}
+
+// TestWriteFileSweepsWhatACrashLeft but not what somebody else is writing.
+func TestWriteFileSweepsWhatACrashLeft(t *testing.T) {
+	dir := t.TempDir()
+	for n, age := range []time.Duration{2 * time.Hour, 0, 2 * time.Hour} {
+		at := time.Now().Add(-age)
+		path := tempBeside(dir, n)
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := WriteFile(filepath.Join(dir, "result"), 0, content("text")); err != nil {
+		t.Fatal(err)
+	}
+	only(t, dir, ".cb-1.tmp", "result")
 }
