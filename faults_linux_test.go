@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestFaults makes one system call of the state path fail, or kills cb there,
@@ -164,7 +168,8 @@ func (p *play) blind() []sketch {
 func (p *play) afterwards(s stage) string {
 	before, _ := s.look()
 	s.act("clock", "2h")
-	next := s.act(inCircuit("true")...)
+	beside := s.agedBeside()
+	next := s.act(inCircuit("true", beside...)...)
 	if next.code != 0 || strings.Contains(next.stderr, "warning") && !p.damaged {
 		return fmt.Sprintf("the next run ended with %d: %s", next.code, next.stderr)
 	}
@@ -177,6 +182,9 @@ func (p *play) afterwards(s stage) string {
 			return "the next run left " + name
 		}
 	}
+	if left, _ := filepath.Glob(s.path("state/.cb-*")); len(left) > 0 {
+		return fmt.Sprintf("the next run left %q", left)
+	}
 	if err := s.forget(); err != nil {
 		return fmt.Sprintf("cb prune: %v", err)
 	}
@@ -184,4 +192,21 @@ func (p *play) afterwards(s stage) string {
 		return fmt.Sprintf("left for good: %q", left)
 	}
 	return ""
+}
+
+// agedBeside lets what was left beside the store look old. It returns flags
+// that have files written there.
+func (s stage) agedBeside() []string {
+	left, err := filepath.Glob(s.path("state/.cb-*"))
+	for _, path := range left {
+		old := time.Now().Add(-2 * time.Hour)
+		err = errors.Join(err, os.Chtimes(path, old, old))
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return files()
 }

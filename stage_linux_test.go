@@ -35,6 +35,11 @@ func inCircuit(shell string, flags ...string) []string {
 	return slices.Concat([]string{"run", "--name", "api"}, flags, []string{"-c", shell})
 }
 
+// files are flags for files beside the store.
+func files() []string {
+	return []string{"--result-file", "state/result", "--metrics-file", "state/metrics"}
+}
+
 func scenes() []scene {
 	fails, works := inCircuit("exit 3"), inCircuit("true")
 	open := [][]string{fails, fails, fails}
@@ -55,6 +60,7 @@ func scenes() []scene {
 		{name: "first run in a shared store", shared: true, args: fails, code: 3, without: 3},
 		{name: "damaged circuit", setup: open, damaged: true, args: fails, code: 3, without: 3},
 		{name: "kept output", args: inCircuit("echo hello", "--fallback-cached")},
+		{name: "files", args: inCircuit("exit 3", files()...), code: 3, without: 3},
 		{name: "must record", setup: open[:1], args: inCircuit("exit 3", "--on-store-error", "refuse"), code: 3, without: 125},
 		{name: "reset", setup: open, args: []string{"reset", "api"}, without: 125},
 		{name: "trip", setup: [][]string{works}, args: []string{"trip", "api", "--for", "1m"}, without: 125},
@@ -86,6 +92,11 @@ func newStage(t *testing.T) stage {
 
 func (s stage) cb(args ...string) *exec.Cmd {
 	c := s.fleet.cb(args...)
+	for i, arg := range c.Args {
+		if strings.HasPrefix(arg, "state/") {
+			c.Args[i] = s.path(arg)
+		}
+	}
 	c.Env = append(c.Env, clockFile+"="+s.path("clock"), "TZ=UTC")
 	return c
 }

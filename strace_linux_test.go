@@ -89,7 +89,7 @@ func (s stage) traced(options []string, args ...string) ending {
 	log := s.path("log")
 	c := s.cb(args...)
 	traced := exec.Command("strace", slices.Concat(
-		[]string{"-f", "--seccomp-bpf", "-qq", "-o", log}, options, []string{c.Path}, args)...)
+		[]string{"-f", "--seccomp-bpf", "-qq", "-o", log}, options, []string{c.Path}, c.Args[1:])...)
 	var stdout, stderr bytes.Buffer
 	traced.Dir, traced.Env, traced.Stdout, traced.Stderr = c.Dir, c.Env, &stdout, &stderr
 	err := traced.Run()
