@@ -106,7 +106,7 @@ func TestServerTroubleDuringARun(t *testing.T) {
 			server := redistest.Start(t)
 			f := fleet{t, t.TempDir(), server.URL()}
 			_ = f.cb("run", "--name", "api", "--", "false").Run() // so that the circuit is there
-			c := f.cb("run", "--store-limit", "500ms", "--name", "api", "-c", "echo >started; while [ -e started ] && [ ! -e go ]; do sleep 0.01; done; exit 7")
+			c := f.cb("run", "--store-limit", "2s", "--name", "api", "-c", "echo >started; while [ -e started ] && [ ! -e go ]; do sleep 0.01; done; exit 7")
 			var stderr strings.Builder
 			c.Stderr = &stderr
 			if err := c.Start(); err != nil {
