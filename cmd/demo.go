@@ -52,6 +52,7 @@ const (
 	demoRead    = 1800 * time.Millisecond // to read what was said
 	demoKey     = 15 * time.Millisecond   // between two letters of a command
 	demoTick    = 250 * time.Millisecond  // between two pictures of the bar
+	demoSettle  = 500 * time.Millisecond  // for a ^C that has ended a child to reach us too
 	demoTimeout = 12 * time.Second
 	demoHaste   = 3 * time.Second // the timeout when nobody watches; slow machines need as much
 )
@@ -140,6 +141,9 @@ func (d *demo) cb(want int, args ...string) func() error {
 			return fmt.Errorf("run cb itself: %w", err)
 		}
 		state, err := child.Wait()
+		if err == nil && state.ExitCode() != want {
+			_ = d.sleep(demoSettle)
+		}
 		switch {
 		case d.ctx.Err() != nil:
 			return errEnough
