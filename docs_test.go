@@ -52,6 +52,16 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestIndex wants every page in the index.
+func TestIndex(t *testing.T) {
+	all := pages(t)
+	for page := range all {
+		if name := filepath.Base(page); name != "README.md" && !strings.Contains(all["docs/README.md"], "]("+name+")") {
+			t.Errorf("docs/README.md does not name %s", name)
+		}
+	}
+}
+
 // pages returns the README and the pages of docs by their paths.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
