@@ -166,7 +166,7 @@ func (n *conn) lost(err error) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		trouble.Text = n.addr + " did not answer in time"
 	case errors.Is(err, errProtocol):
-		trouble.Text = n.addr + " does not speak the Redis protocol"
+		trouble.Code, trouble.Text = codeStranger, n.addr+" does not speak the Redis protocol"
 	case strings.Contains(err.Error(), "tls: "):
 		trouble.Text = fmt.Sprintf("%s refuses the TLS connection: %s", n.addr, reason(err))
 	default:

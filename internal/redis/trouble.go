@@ -11,8 +11,8 @@ import (
 // secrets.
 type Trouble struct {
 	Text string
-	// Code is the first word of a server's reply, such as NOSCRIPT; empty when
-	// there was no reply.
+	// Code is the first word of a server's reply, such as NOSCRIPT, or STRANGER
+	// when that was no reply of a Redis server; empty when there was none.
 	Code string
 	// Sent says that the commands may have been carried out.
 	Sent bool
@@ -27,6 +27,7 @@ func (e *Trouble) Error() string { return e.Text }
 const (
 	codeReadOnly = "READONLY"
 	codeMoved    = "MOVED"
+	codeStranger = "STRANGER"
 	codeAsk      = "ASK"
 	CodeNoScript = "NOSCRIPT"
 )

@@ -133,6 +133,7 @@ func Stranger(t testing.TB) string {
 			if err != nil {
 				return
 			}
+			_, _ = c.Read(make([]byte, 4096)) // what is left unread would break the connection
 			_, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n")
 			_ = c.Close()
 		}
