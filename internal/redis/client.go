@@ -60,7 +60,8 @@ const idleSpan = 20 * time.Second
 // itself, as long as the context lasts. Its errors are *Trouble, or the
 // context's when it was cancelled.
 func (c *Client) Do(ctx context.Context, command Command) (Reply, error) {
-	asking := "" // where one ASK has led to
+	asking := ""   // where one ASK has led to
+	var told error // what a server has answered; it says more than that the next try was late
 	for try := 1; ; try++ {
 		reply, err := c.once(ctx, command, asking)
 		if err == nil {
@@ -73,6 +74,11 @@ func (c *Client) Do(ctx context.Context, command Command) (Reply, error) {
 		var trouble *Trouble
 		if !errors.As(err, &trouble) || trouble.Sent && !command.Repeatable {
 			return nil, err
+		}
+		if trouble.Code != "" {
+			told = err
+		} else if told != nil {
+			err = told
 		}
 		switch next := c.afterwards(command, trouble, try); next {
 		case giveUp:
