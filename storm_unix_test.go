@@ -85,7 +85,7 @@ func (s *storm) one(name string, command []string) {
 	args := slices.Concat(command, []string{name})
 	if command[0] == "run" {
 		args = []string{"run", "--name", name, "--threshold", "2", "--timeout", "1ms", "-c", fmt.Sprintf(
-			"echo start %s $CIRCUIT_PROBE >>seen; %s; echo end %s >>seen; exit %d", me,
+			"echo start %s %s $CIRCUIT_PROBE >>seen; %s; echo end %s >>seen; exit %d", me, name,
 			[]string{":", "sleep 0.01"}[rand.N(2)], me, rand.N(2))}
 	}
 	var stderr bytes.Buffer
@@ -134,7 +134,8 @@ func (s *storm) killPerhaps(c *exec.Cmd, me string, ended <-chan struct{}) {
 	}
 }
 
-// oneProbeAtATime looks for a probe that began while another one's cb lived.
+// oneProbeAtATime looks for a probe that began while another one's cb lived. On
+// the other circuit a reset may well begin anew while a probe runs.
 func (s *storm) oneProbeAtATime() {
 	text, err := os.ReadFile(s.seen.Name())
 	if err != nil {
@@ -146,7 +147,7 @@ func (s *storm) oneProbeAtATime() {
 		switch {
 		case word[0] != "start":
 			over[word[1]] = true
-		case len(word) == 3 && !over[word[1]]:
+		case len(word) == 4 && word[2] == "runs" && !over[word[1]]:
 			probes++
 			if running != "" && !over[running] {
 				s.Errorf("the probe %s began while the probe %s was running", word[1], running)
