@@ -142,7 +142,7 @@ func (p place) replace(mode fs.FileMode, write func(io.Writer) error) error {
 	if err == nil {
 		err = write(temp)
 	}
-	if closed := temp.Close(); err == nil {
+	if closed := temp.Close(); err == nil && !errors.Is(closed, syscall.EINTR) { // it is closed all the same
 		err = closed
 	}
 	if err == nil {

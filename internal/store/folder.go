@@ -192,7 +192,7 @@ func (dir *folder) replace(name, temp string, data []byte) error {
 		// Without this a power cut leaves an empty file on most file systems.
 		err = syncData(file)
 	}
-	if closed := file.Close(); err == nil {
+	if closed := file.Close(); err == nil && !interrupted(closed) { // it is synced, and closed all the same
 		err = closed
 	}
 	if err == nil {

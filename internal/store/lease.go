@@ -49,8 +49,7 @@ func (d *Dir) takeLease(dir *folder, key leaseKey) bool {
 	if !isToken(key.token) || dir.makeDir(key.base+probesEnding) != nil {
 		return false
 	}
-	file, err := dir.create(key.path())
-	if err != nil || file.Close() != nil {
+	if file, err := dir.create(key.path()); err != nil || closeNew(file, nil) != nil {
 		return false
 	}
 	held := flock.New(filepath.Join(d.Path, key.path()), flock.SetFlag(os.O_RDWR|noFollow|noBlock))

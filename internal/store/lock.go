@@ -179,7 +179,10 @@ func closeNew(file *os.File, err error) error {
 	if err != nil {
 		return err
 	}
-	return file.Close()
+	if err = file.Close(); interrupted(err) {
+		return nil // it is closed all the same
+	}
+	return err
 }
 
 func uniqueName(name string) string { return fmt.Sprintf("%s-%016x", name, rand.Uint64()) }

@@ -41,7 +41,15 @@ func unsupported(err error) bool {
 
 func interrupted(err error) bool { return errors.Is(err, syscall.EINTR) }
 
-func rename(root *os.Root, from, to string) error { return root.Rename(from, to) }
+// rename asks again when a signal comes in between, as it may on file systems
+// that ask another process or machine.
+func rename(root *os.Root, from, to string) error {
+	for {
+		if err := root.Rename(from, to); !interrupted(err) {
+			return err
+		}
+	}
+}
 
 // removeLocked removes a lock file that is held.
 func removeLocked(root *os.Root, name string, held *lock) error {
