@@ -2,9 +2,9 @@ package cmd
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -66,30 +66,55 @@ const (
 
 // standIn tries the fallbacks of a run in order until one succeeds, and
 // returns nil when none did. A fallback command that somebody stopped ends the
-// search: it stands.
-func (r *run) standIn() *stood {
+// search: it stands, and so does one whose output could not be held. An error
+// is that of writing; it ends the search too, as the next could fare no better.
+func (r *run) standIn() (*stood, error) {
 	f := &r.opts.fallback
-	for _, line := range f.commands {
+	for i, line := range f.commands {
 		result, out := r.fallbackCommand(line)
-		interrupted := result.Interrupted != 0 || !result.TimedOut && result.Signal != 0
-		if result.Code == 0 || interrupted || out.over {
-			r.warnIf("write the fallback's output", out.release())
-			return &stood{kindCommand, result}
+		switch {
+		case result.Code == 0 || stoppedBySomebody(result) || out.over:
+			lost := result.OutputLost
+			if lost == nil {
+				lost = out.release()
+			}
+			return &stood{kindCommand, result}, lost
+		default:
+			r.env.warn(fmt.Sprintf("fallback %d failed (%s)", i+1, howEnded(result)))
 		}
 	}
-	if f.cached.on && r.replay() {
-		return &stood{kind: kindCached}
+	if f.cached.on {
+		if output, ok := r.cached(); ok {
+			return &stood{kind: kindCached}, pass(r.env.Stdout, output)
+		}
 	}
 	if f.text.given {
 		text := f.text.text
 		if !strings.HasSuffix(text, "\n") && text != "" {
 			text += "\n"
 		}
-		_, err := io.WriteString(r.env.Stdout, text)
-		r.warnIf("write the fallback's text", err)
-		return &stood{kind: kindText}
+		return &stood{kind: kindText}, pass(r.env.Stdout, []byte(text))
 	}
-	return nil
+	return nil, nil
+}
+
+// stoppedBySomebody reports whether cb was told to stop while a fallback ran,
+// or will be: ^C reaches both. Any other signal is the fallback's own failure.
+func stoppedBySomebody(result process.Result) bool {
+	return result.Interrupted != 0 || !result.TimedOut && result.Signal == syscall.SIGINT
+}
+
+// howEnded says in a few words how a fallback failed.
+func howEnded(result process.Result) string {
+	switch {
+	case result.StartErr != nil:
+		return result.StartErr.Error()
+	case result.TimedOut:
+		return "time limit"
+	case result.Signal != 0:
+		return fmt.Sprintf("signal %d", int(result.Signal))
+	}
+	return fmt.Sprintf("exit %d", result.Code)
 }
 
 // fallbackCommand runs one fallback under the signals and the time limit of
@@ -98,30 +123,24 @@ func (r *run) standIn() *stood {
 func (r *run) fallbackCommand(line string) (process.Result, *stdout) {
 	out := &stdout{out: r.env.Stdout, limit: int(r.opts.fallback.limit), hold: true}
 	state := r.after.State.String()
-	result := process.Command{
+	return process.Command{
 		Args: process.Shell(line), Env: r.env.commandVars(r.opts.name, state, false),
 		Stdin: r.env.Stdin, Stdout: r.env.Stdout, Stderr: r.env.Stderr, PipeStdout: out,
 		TimeLimit: r.opts.timeLimit, KillAfter: r.opts.killAfter,
-	}.Run(r.signals)
-	if result.StartErr != nil {
-		r.env.warn("fallback: " + result.StartErr.Error())
-	}
-	return result, out
+	}.Run(r.signals), out
 }
 
-// replay writes the kept output of the last successful run.
-func (r *run) replay() bool {
+// cached returns the kept output of the last successful run.
+func (r *run) cached() (output []byte, ok bool) {
 	output, age, found, err := r.circuits.Output(r.opts.name)
 	switch {
 	case err != nil:
 		r.env.warn(fmt.Sprintf("cannot read the cached output of %s (%s)", r.opts.name, store.Cause(err)))
-		return false
+		return nil, false
 	case !found || r.opts.fallback.cached.age > 0 && age > r.opts.fallback.cached.age:
-		return false
+		return nil, false
 	}
-	_, err = r.env.Stdout.Write(output)
-	r.warnIf("write the cached output", err)
-	return true
+	return output, true
 }
 
 // keep saves the output of a successful run for a later fallback.

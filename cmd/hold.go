@@ -1,6 +1,10 @@
 package cmd
 
-import "io"
+import (
+	"io"
+
+	"cb/internal/process"
+)
 
 // stdout stands between the command's standard output and cb's when a fallback
 // or the cache needs it. It keeps up to limit bytes. While it holds, nothing
@@ -18,8 +22,11 @@ type stdout struct {
 func (s *stdout) Write(p []byte) (int, error) {
 	if !s.over && len(p) > s.limit-len(s.kept) {
 		s.over = true
-		if err := s.release(); err != nil {
-			return 0, err
+		if s.hold {
+			s.hold = false
+			if _, err := s.out.Write(s.kept); err != nil {
+				return 0, err //nolint:wrapcheck // it stands for out
+			}
 		}
 		s.kept = nil
 	}
@@ -32,12 +39,24 @@ func (s *stdout) Write(p []byte) (int, error) {
 	return s.out.Write(p) //nolint:wrapcheck // it stands for out
 }
 
-// release lets out what is held.
+// release lets out what is held. That nobody reads it any more is no error.
 func (s *stdout) release() error {
 	if !s.hold {
 		return nil
 	}
 	s.hold = false
-	_, err := s.out.Write(s.kept)
-	return err //nolint:wrapcheck // it stands for out
+	return pass(s.out, s.kept)
+}
+
+// pass writes what stands for a command's output. A reader that has gone away
+// has what it wanted.
+func pass(out io.Writer, text []byte) error {
+	if len(text) == 0 {
+		return nil // to write nothing fails on a full device too
+	}
+	_, err := out.Write(text)
+	if process.ReaderGone(err) {
+		return nil
+	}
+	return err //nolint:wrapcheck // the caller says what it was writing
 }

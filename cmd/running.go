@@ -130,8 +130,19 @@ func (r *run) command(admission guard.Admission) breaker.Call {
 	}
 	found := r.listen(&command)
 	r.result = command.Run(r.signals)
-	r.outcome = r.opts.rules.Outcome(r.result, found())
+	r.judge(found())
 	return breaker.Call{Outcome: r.outcome, Code: r.result.Code, Took: r.result.Took}
+}
+
+// judge says what the end of the command means. Output that was held is let out
+// first where no fallback may follow, as what is lost then is a failure too.
+func (r *run) judge(found classify.Matches) {
+	r.outcome = r.opts.rules.Outcome(r.result, found)
+	if r.out != nil && r.outcome != breaker.Failure && r.result.OutputLost == nil {
+		r.result.OutputLost = r.out.release()
+		r.outcome = r.opts.rules.Outcome(r.result, found)
+	}
+	r.warnIf("write the command's output", r.result.OutputLost)
 }
 
 // listen puts cb between the command and its output, where the output rules,
@@ -147,7 +158,7 @@ func (r *run) listen(command *process.Command) func() classify.Matches {
 		return func() classify.Matches { return classify.Matches{} }
 	}
 	out, err := r.opts.rules.NewScanner(), r.opts.rules.NewScanner()
-	command.PipeStderr = io.MultiWriter(r.env.Stderr, err)
+	command.PipeStderr = io.MultiWriter(err, r.env.Stderr) // the rules go on where stderr is full
 	if r.out != nil {
 		command.PipeStdout = io.MultiWriter(r.out, out)
 	} else {
@@ -167,14 +178,19 @@ func (r *run) ended(err error) *exit {
 	case r.refused != nil:
 		wanted = r.opts.fallback.forRefusal()
 	case r.ran: // not after a slow run, which has answered
-		wanted = r.outcome == breaker.Failure && r.opts.fallback.forFailure() && !r.out.over
+		wanted = r.outcome == breaker.Failure && r.opts.fallback.forFailure() && r.out.hold
 	}
+	var lost error
 	if wanted {
-		r.stood = r.standIn()
+		r.stood, lost = r.standIn()
 	}
-	if r.stood != nil {
+	switch {
+	case lost != nil: // what of it was printed cannot be taken back: nothing more is
+		r.stood = nil
+		r.env.warn(fmt.Sprintf("cannot write the fallback's output (%s)", store.Cause(lost)))
+	case r.stood != nil:
 		end = endOf(r.stood.result)
-	} else if r.out != nil {
+	case r.out != nil:
 		r.warnIf("write the command's output", r.out.release())
 		r.keep(r.out, r.outcome)
 	}

@@ -1,15 +1,22 @@
 package classify
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"strconv"
 	"strings"
 )
 
-// maxCode is the largest exit code that a list accepts: Windows has 32 bits, and
-// on a system whose int cannot hold them no command has larger ones.
-const maxCode = min(1<<32-1, math.MaxInt)
+// MaxCode returns the largest exit code that a command can have: 255, but on
+// Windows what 32 bits hold, or an int where that is less.
+func MaxCode() int {
+	if runtime.GOOS == "windows" {
+		return min(1<<32-1, math.MaxInt)
+	}
+	return 255
+}
 
 // Codes is a set of exit codes, written as a list of numbers and ranges:
 // "1,3,64-78". The zero value is empty. It is a flag value; each Set adds.
@@ -65,6 +72,9 @@ func (c *Codes) Set(text string) error {
 		if r.First, err = parseCode(first); err == nil {
 			r.Last, err = parseCode(last)
 		}
+		if errors.Is(err, errTooLarge) {
+			return fmt.Errorf("exit codes are 0 to %d, not %q", MaxCode(), text)
+		}
 		if err != nil || r.Last < r.First {
 			return fmt.Errorf("%q is not a list of exit codes such as 1,3,64-78", text)
 		}
@@ -74,13 +84,16 @@ func (c *Codes) Set(text string) error {
 	return nil
 }
 
+// errTooLarge says that no command ends with such a code.
+var errTooLarge = errors.New("no exit code is that large")
+
 func parseCode(word string) (int, error) {
 	code, err := strconv.ParseUint(word, 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("read exit code: %w", err)
 	}
-	if code > maxCode {
-		return 0, fmt.Errorf("exit code %d is larger than %d", code, maxCode)
+	if code > uint64(MaxCode()) {
+		return 0, errTooLarge
 	}
 	return int(code), nil
 }

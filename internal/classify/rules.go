@@ -26,7 +26,9 @@ type Rules struct {
 }
 
 // Outcome returns what the command's own end means, before any fallback. The
-// order is: time limit, interruption, codes, output, then slowness.
+// order is: time limit, lost output, interruption, codes, output, then
+// slowness. A command that died of PIPE because cb could not write what it said
+// was stopped by nobody.
 func (r Rules) Outcome(end process.Result, found Matches) breaker.Outcome {
 	slow := r.SlowAfter > 0 && end.Took > r.SlowAfter
 	switch {
@@ -34,13 +36,15 @@ func (r Rules) Outcome(end process.Result, found Matches) breaker.Outcome {
 		return breaker.Ignored
 	case end.TimedOut:
 		return breaker.Failure
+	case end.OutputLost != nil && (end.Interrupted == 0 || r.CountInterrupts):
+		return breaker.Failure
 	case r.interrupted(end):
 		if slow {
 			return breaker.Slow
 		}
 		return breaker.Ignored
 	}
-	outcome := r.byCode(end.Code)
+	outcome := r.byCode(end)
 	if found.Failure {
 		outcome = breaker.Failure
 	}
@@ -55,6 +59,8 @@ func (r Rules) Outcome(end process.Result, found Matches) breaker.Outcome {
 
 // interrupted reports whether somebody stopped the run: cb was told to stop,
 // or the command died of a signal that people and shells stop commands with.
+// Which of the two makes no difference: whoever stops a run that was slow
+// already has waited too long either way.
 func (r Rules) interrupted(end process.Result) bool {
 	if r.CountInterrupts {
 		return false
@@ -66,13 +72,16 @@ func (r Rules) interrupted(end process.Result) bool {
 	return end.Interrupted != 0
 }
 
-func (r Rules) byCode(code int) breaker.Outcome {
+// byCode judges the code. That a command cannot be started is never left to
+// the list of failures, which is about what the command says: a program that
+// has vanished must not be tried for ever. A shell's 127 is a code like any.
+func (r Rules) byCode(end process.Result) breaker.Outcome {
 	switch {
-	case code == 0 || r.Success.Has(code):
+	case end.Code == 0 || r.Success.Has(end.Code):
 		return breaker.Success
-	case r.Ignore.Has(code):
+	case r.Ignore.Has(end.Code):
 		return breaker.Ignored
-	case len(r.Failure) > 0 && !r.Failure.Has(code):
+	case end.StartErr == nil && len(r.Failure) > 0 && !r.Failure.Has(end.Code):
 		return breaker.Ignored
 	}
 	return breaker.Failure

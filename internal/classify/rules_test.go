@@ -2,7 +2,9 @@ package classify
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,6 +27,8 @@ func codes(t *testing.T, text string) Codes {
 
 func TestOutcome(t *testing.T) {
 	lists := Rules{Success: codes(t, "3"), Ignore: codes(t, "4,60-69"), SlowAfter: time.Second}
+	full := errors.New("no space left on device")
+	noStart := errors.New("nosuch: command not found")
 	only := Rules{Failure: codes(t, "5"), SlowAfter: time.Second}
 	failure, ignore, both := Matches{Failure: true}, Matches{Ignore: true}, Matches{true, true}
 	tests := []struct {
@@ -44,6 +48,16 @@ func TestOutcome(t *testing.T) {
 		{"the only failure", only, process.Result{Code: 5}, Matches{}, breaker.Failure},
 		{"not the only failure", only, process.Result{Code: 1}, Matches{}, breaker.Ignored},
 		{"not found", Rules{}, process.Result{Code: 127}, Matches{}, breaker.Failure},
+		{"not found, with other failures listed", only, process.Result{Code: 127, StartErr: noStart}, Matches{}, breaker.Failure},
+		{"not runnable, with other failures listed", only, process.Result{Code: 126, StartErr: noStart}, Matches{}, breaker.Failure},
+		{"not found, listed as ignored", Rules{Ignore: codes(t, "127")}, process.Result{Code: 127, StartErr: noStart}, Matches{}, breaker.Ignored},
+		{"a shell's 127, with other failures listed", only, process.Result{Code: 127}, Matches{}, breaker.Ignored},
+		{"cannot fork, with failures listed", only, process.Result{Code: 125, StartErr: noStart, NoFork: true}, Matches{}, breaker.Ignored},
+		{"output lost, exits 0", Rules{}, process.Result{OutputLost: full}, Matches{}, breaker.Failure},
+		{"output lost, died of PIPE", Rules{}, process.Result{Code: 141, Signal: syscall.SIGPIPE, OutputLost: full}, Matches{}, breaker.Failure},
+		{"output lost, an ignored code", lists, process.Result{Code: 4, OutputLost: full}, ignore, breaker.Failure},
+		{"output lost when told to stop", Rules{}, process.Result{Code: 130, Interrupted: syscall.SIGINT, OutputLost: full}, Matches{}, breaker.Ignored},
+		{"output lost, interrupts count", Rules{CountInterrupts: true}, process.Result{Interrupted: syscall.SIGINT, OutputLost: full}, Matches{}, breaker.Failure},
 		{"cannot fork", Rules{}, process.Result{Code: 125, NoFork: true}, Matches{}, breaker.Ignored},
 		{"killed", Rules{}, process.Result{Code: 137, Signal: syscall.SIGKILL}, Matches{}, breaker.Failure},
 		{"died of TERM", Rules{}, process.Result{Code: 143, Signal: syscall.SIGTERM}, Matches{}, breaker.Ignored},
@@ -54,6 +68,8 @@ func TestOutcome(t *testing.T) {
 		{"told to stop, exits 0", Rules{}, process.Result{Interrupted: syscall.SIGINT}, Matches{}, breaker.Ignored},
 		{"interrupts count", Rules{CountInterrupts: true}, process.Result{Code: 143, Signal: syscall.SIGTERM, Interrupted: syscall.SIGTERM}, Matches{}, breaker.Failure},
 		{"slow when told to stop", lists, process.Result{Took: 2 * time.Second, Interrupted: syscall.SIGINT}, Matches{}, breaker.Slow},
+		{"slow when it died of TERM", lists, process.Result{Code: 143, Took: 2 * time.Second, Signal: syscall.SIGTERM}, Matches{}, breaker.Slow},
+		{"slow when it died of PIPE", lists, process.Result{Code: 141, Took: 2 * time.Second, Signal: syscall.SIGPIPE}, Matches{}, breaker.Slow},
 		{"time limit", lists, process.Result{Code: 4, TimedOut: true}, ignore, breaker.Failure},
 		{"time limit and told to stop", lists, process.Result{Code: 124, TimedOut: true, Interrupted: syscall.SIGINT}, Matches{}, breaker.Failure},
 		{"slow success", lists, process.Result{Took: 2 * time.Second}, Matches{}, breaker.Slow},
@@ -77,11 +93,21 @@ func TestOutcome(t *testing.T) {
 }
 
 func TestCodes(t *testing.T) {
-	for _, text := range []string{"", ",", "x", "1,", "-1", "5-3", "1--2", "99999999999", "1-x", "0x1"} {
+	for _, text := range []string{"", ",", "x", "1,", "-1", "5-3", "1--2", "99999999999", "1-x", "0x1", "4294967296"} {
 		var c Codes
 		if err := c.Set(text); err == nil {
 			t.Errorf("%q was taken as %v", text, c)
 		}
+	}
+	past := strconv.Itoa(MaxCode() + 1)
+	for _, text := range []string{past, "3-" + past} {
+		var c Codes
+		if err := c.Set(text); err == nil || !strings.Contains(err.Error(), "exit codes are 0 to") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if all := codes(t, "0-"+strconv.Itoa(MaxCode())); !all.Has(MaxCode()) {
+		t.Error("the largest code is missing")
 	}
 	c := codes(t, " 1, 3 ,64-78")
 	if err := c.Set("200"); err != nil || c.String() != "1,3,64-78,200" {

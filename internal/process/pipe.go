@@ -24,10 +24,15 @@ type pipes struct {
 type stream struct {
 	from *os.File
 	to   io.Writer
+	// lost is given the error that ended the copying, unless the reader of to
+	// had just gone away. It is nil for a stream whose errors are left to the
+	// command's own fate: without us, too, it would go on without its messages.
+	lost chan error
 }
 
 func (c Command) openPipes() (*pipes, error) {
 	p := &pipes{files: []*os.File{c.Stdin, c.Stdout, c.Stderr}, done: make(chan struct{})}
+	lost := []chan error{nil, make(chan error, 1), nil}
 	for i, to := range []io.Writer{nil, c.PipeStdout, c.PipeStderr} {
 		if to == nil {
 			continue
@@ -39,7 +44,7 @@ func (c Command) openPipes() (*pipes, error) {
 		}
 		p.files[i] = w
 		p.writers = append(p.writers, w)
-		p.streams = append(p.streams, stream{from: r, to: to})
+		p.streams = append(p.streams, stream{from: r, to: to, lost: lost[i]})
 	}
 	return p, nil
 }
@@ -93,6 +98,33 @@ func (p *pipes) drain(s *Signals) {
 	}
 }
 
+// lost returns why standard output could not be passed on, nil when it could.
+func (p *pipes) lost() error {
+	for _, s := range p.streams {
+		select {
+		case err := <-s.lost: // never of a nil one
+			return err
+		default:
+		}
+	}
+	return nil
+}
+
+// write passes a chunk on, and reports whether to go on.
+func (s stream) write(p []byte) bool {
+	_, err := s.to.Write(p)
+	switch {
+	case err == nil:
+		return true
+	case ReaderGone(err):
+		return false
+	case s.lost == nil:
+		return true
+	}
+	s.lost <- err
+	return false
+}
+
 // copy moves the stream until its end, until its reader fails, or until the
 // deadline that is set after the end of the command.
 func (s stream) copy() {
@@ -100,10 +132,8 @@ func (s stream) copy() {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := s.from.Read(buf)
-		if n > 0 {
-			if _, werr := s.to.Write(buf[:n]); werr != nil {
-				return
-			}
+		if n > 0 && !s.write(buf[:n]) {
+			return
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			s.copyRest(buf)

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"errors"
 	"syscall"
 	"time"
 )
@@ -19,6 +20,9 @@ func (p *pipes) descriptors() []uintptr {
 	}
 	return fds
 }
+
+// ReaderGone reports whether a write failed because nobody reads any more.
+func ReaderGone(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
 // copyRest moves what is in the pipe already. The deadline may have passed
 // while a slow reader held us up, and the command's last words must not be
@@ -38,7 +42,7 @@ func (s stream) copyRest(buf []byte) {
 		if err != nil || n <= 0 {
 			return
 		}
-		if _, err := s.to.Write(buf[:n]); err != nil {
+		if !s.write(buf[:n]) {
 			return
 		}
 		total += n

@@ -46,8 +46,9 @@ type Command struct {
 	// stream as it arrives and unchanged, instead of the stream being
 	// inherited. Each is called by one goroutine of its own, until Run
 	// returns (only after a stop signal a Write that hangs is left behind).
-	// When one fails its pipe is closed, so that the command meets a closed
-	// pipe too.
+	// When the reader of one has gone away its pipe is closed, so that the
+	// command meets a closed pipe too. Any other failure closes that of
+	// PipeStdout and is told in OutputLost; that of PipeStderr stays open.
 	PipeStdout, PipeStderr io.Writer
 
 	// TimeLimit is how long the command may run; 0 is for ever.
@@ -67,6 +68,7 @@ type Result struct {
 	TimedOut    bool           // TimedOut is true when the time limit passed and the tree was told to end.
 	Killed      bool           // Killed is true when, after that, something had to be killed.
 	Interrupted syscall.Signal // Interrupted is the stop signal this process was given, 0 when none.
+	OutputLost  error          // OutputLost is why PipeStdout failed, nil when it did not or its reader went away.
 	NoFork      bool           // NoFork is true when the machine had no room for another process.
 	Began       time.Time      // Began is when the command was started.
 	Took        time.Duration  // Took is how long it ran, by the monotonic clock.

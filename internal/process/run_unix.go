@@ -57,6 +57,7 @@ func (c Command) run(s *Signals, r *Result) {
 	}
 	c.wait(j, r)
 	pipes.drain(s)
+	r.OutputLost = pipes.lost()
 	j.report(r)
 }
 

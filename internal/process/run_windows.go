@@ -41,6 +41,7 @@ func (c Command) run(s *Signals, r *Result) {
 	r.Started = true
 	c.wait(child, r)
 	pipes.drain(s)
+	r.OutputLost = pipes.lost()
 	r.Interrupted = s.interrupted(r.Code)
 }
 
