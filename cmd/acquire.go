@@ -11,6 +11,7 @@ import (
 	"cb/internal/breaker"
 	"cb/internal/guard"
 	"cb/internal/notify"
+	"cb/internal/process"
 	"cb/internal/store"
 )
 
@@ -48,7 +49,7 @@ given here are part of the permit. A probe that is not recorded within
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	addStoreErrorFlag(fs, &opts.onStoreError)
+	addStoreErrorFlag(fs, &opts.onStoreError, "when the store cannot be used: run gives a permit whose record does nothing, refuse gives none (125)")
 	addTripFlags(fs, &opts.policy, &opts.slowAfter)
 	addRecoverFlags(fs, &opts.policy)
 	addRefusalFlags(fs, &opts.quiet, &opts.openExitCode)
@@ -106,8 +107,11 @@ func (env *Env) acquire(c *cobra.Command, opts *acquireOptions, name string) err
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(env.Stdout, word); err != nil {
-		return fmt.Errorf("write permit: %w", err)
+	if err := process.Tell(env.Stdout, word+"\n"); err != nil {
+		if !taken.Void { // nobody has it: a probe's slot must not wait for --probe-limit
+			g.Record(c.Context(), taken.Permit, breaker.Call{Outcome: breaker.Ignored, Code: breaker.NoCode})
+		}
+		return fmt.Errorf("cannot write the permit (%s); it is given back", store.Cause(err))
 	}
 	return nil
 }
