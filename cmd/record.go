@@ -52,7 +52,7 @@ success, another one a failure, unless the flags about codes say otherwise.`,
 	fs.SortFlags = false
 	fs.StringVar(&opts.exitCode, "exit-code", "", "the `CODE` that the work ended with, instead of an outcome")
 	addCodeFlags(fs, &opts.rules)
-	addStoreErrorFlag(fs, &opts.onStoreError)
+	addStoreErrorFlag(fs, &opts.onStoreError, "when the store cannot be used: run is 0 with a warning, refuse is 125")
 	addQuietFlag(fs, &opts.quiet, "no line for a re-open; -qq: none for a transition either")
 	addHookFlags(fs, &opts.hooks)
 	return c
@@ -122,9 +122,9 @@ func (o *recordOptions) call(args []string) (breaker.Call, error) {
 	case o.exitCode != "" && len(args) == 2:
 		return call, &usageError{err: fmt.Errorf("--exit-code goes without an outcome, but %q is given", args[1]), hint: hint}
 	case o.exitCode != "":
-		code, err := strconv.ParseUint(o.exitCode, 10, 32)
-		if err != nil {
-			return call, &usageError{err: fmt.Errorf("--exit-code: %q is not an exit code", o.exitCode)}
+		code, err := strconv.ParseUint(o.exitCode, 10, 64)
+		if err != nil || code > uint64(classify.MaxCode()) {
+			return call, &usageError{err: fmt.Errorf("--exit-code: must be 0 to %d, not %q", classify.MaxCode(), o.exitCode)}
 		}
 		call.Code = int(code)
 		return call, nil
