@@ -27,7 +27,6 @@ func (r *run) summary() notify.Result {
 		ExitCode: r.own.code, Signal: number(r.own.signal), Warnings: r.env.warnings,
 	}
 	if ran {
-		told.Signal = number(r.result.Signal)
 		told.Seconds = new(r.result.Took.Seconds())
 	}
 	if r.ran {

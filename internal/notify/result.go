@@ -16,7 +16,7 @@ type Result struct {
 	Reason      *string    `json:"reason"`       // why it was not started
 	Outcome     *string    `json:"outcome"`      // success, failure, slow or ignored
 	ExitCode    int        `json:"exit_code"`    // the one that stands without a fallback
-	Signal      *int       `json:"signal"`       // the number of the signal that the command died of
+	Signal      *int       `json:"signal"`       // the number of the signal that the command died of; null when the time limit ended it
 	Seconds     *float64   `json:"seconds"`      // how long it ran
 	Probe       bool       `json:"probe"`        // the run was one
 	StateBefore *string    `json:"state_before"` // what held before the run asked
