@@ -36,7 +36,7 @@ never seen is a closed circuit.`,
 			return env.check(c, opts, args[0])
 		},
 	}
-	addStoreErrorFlag(c.Flags(), &opts.onStoreError)
+	addStoreErrorFlag(c.Flags(), &opts.onStoreError, "when the store cannot be read: run exits with 0 and a warning, refuse with 125")
 	addQuietFlag(c.Flags(), &opts.quiet, "no line, only the exit code")
 	return c
 }

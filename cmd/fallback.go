@@ -34,7 +34,7 @@ func newFallback() fallback { return fallback{on: onAny, limit: 1 << 20} }
 
 func (f *fallback) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*lines)(&f.commands), "fallback", "a `'SHELL COMMAND'` to run instead; repeat it for a chain, tried in order")
-	fs.Var(&f.cached, "fallback-cached", "replay the stdout of the last successful run, if not older than D")
+	fs.Var(&f.cached, "fallback-cached", "replay the stdout of the last successful run, if not older than MAX-AGE")
 	fs.Lookup("fallback-cached").NoOptDefVal = "true"
 	fs.Var(&f.text, "fallback-text", "print this text")
 	fs.Var(choice{&f.on, []string{onRefused, onFailure, onAny}}, "fallback-on", "when: a refused run, a failed one, or any of the two")
@@ -167,7 +167,7 @@ type maxAge struct {
 	age time.Duration // 0: any
 }
 
-func (v *maxAge) Type() string { return "D" }
+func (v *maxAge) Type() string { return "MAX-AGE" }
 
 func (v *maxAge) String() string {
 	switch {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,11 +80,24 @@ func flagError(c *cobra.Command, err error) error {
 		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
 		wrong.hint = orElse(didYouMean("--"+name, known), wrong.hint)
 	case errors.As(err, &invalid):
-		wrong.err = fmt.Errorf("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap())
+		wrong.err = fmt.Errorf("--%s: %w", invalid.GetFlag().Name, plainly(invalid))
 	case errors.As(err, &missing):
-		wrong.err = fmt.Errorf("--%s: needs a value", missing.GetFlag().Name)
+		name := "--" + missing.GetFlag().Name
+		if missing.GetSpecifiedShortnames() != "" {
+			name = "-" + missing.GetFlag().Shorthand
+		}
+		wrong.err = fmt.Errorf("%s: needs a value", name)
 	}
 	return wrong
+}
+
+// plainly returns why a value is none; of a switch in words for people.
+func plainly(invalid *pflag.InvalidValueError) error {
+	var number *strconv.NumError
+	if err := invalid.Unwrap(); !errors.As(err, &number) {
+		return err //nolint:wrapcheck // it says it all
+	}
+	return fmt.Errorf("must be true or false, not %q", invalid.GetValue())
 }
 
 // cause strips the flag package's own words from an error of Set.
@@ -137,7 +151,27 @@ func flagGroups(c *cobra.Command) []flagGroup {
 		group.VisitAll(func(f *pflag.Flag) { rest = without(rest, f.Name) })
 	}
 	groups = append(groups, flagGroup{"Flags", rest})
+	for i, group := range groups {
+		groups[i].flags = shownFlags(group.flags)
+	}
 	return slices.DeleteFunc(groups, func(g flagGroup) bool { return !g.flags.HasAvailableFlags() })
+}
+
+// shownFlags returns flags as help shows them: a value that may be left out is
+// written as it must be given, [=D], and not what stands for it.
+func shownFlags(fs *pflag.FlagSet) *pflag.FlagSet {
+	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
+	shown.SortFlags = fs.SortFlags
+	fs.VisitAll(func(f *pflag.Flag) {
+		kind := f.Value.Type()
+		if f.NoOptDefVal != "" && kind != "bool" && kind != "count" {
+			optional := *f
+			optional.NoOptDefVal, optional.Usage = kind, f.Usage+"``"
+			f = &optional
+		}
+		shown.AddFlag(f)
+	})
+	return shown
 }
 
 func writeCommands(w io.Writer, c *cobra.Command) {
@@ -148,6 +182,9 @@ func writeCommands(w io.Writer, c *cobra.Command) {
 			if sub.GroupID == group.ID && listed {
 				fmt.Fprintf(w, "  %-*s  %s\n", c.NamePadding(), sub.Name(), sub.Short)
 			}
+		}
+		if group.ID == groupTopics { // a command that is a topic too
+			fmt.Fprintf(w, "  %-*s  %s\n", c.NamePadding(), "config", "The configuration file and its keys")
 		}
 	}
 }

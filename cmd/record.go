@@ -52,7 +52,7 @@ success, another one a failure, unless the flags about codes say otherwise.`,
 	fs.SortFlags = false
 	fs.StringVar(&opts.exitCode, "exit-code", "", "the `CODE` that the work ended with, instead of an outcome")
 	addCodeFlags(fs, &opts.rules)
-	addStoreErrorFlag(fs, &opts.onStoreError, "when the store cannot be used: run is 0 with a warning, refuse is 125")
+	addStoreErrorFlag(fs, &opts.onStoreError, "when the store cannot be used: run exits with 0 and a warning, refuse with 125")
 	addQuietFlag(fs, &opts.quiet, "no line for a re-open; -qq: none for a transition either")
 	addHookFlags(fs, &opts.hooks)
 	return c

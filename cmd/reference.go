@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -40,6 +41,9 @@ func settable(each func(section string, f *pflag.Flag)) {
 func writeTwins(w io.Writer) {
 	settable(func(_ string, f *pflag.Flag) {
 		_, usage := pflag.UnquoteUsage(f)
+		if _, isList := f.Value.(*lines); isList {
+			usage, _, _ = strings.Cut(usage, ";") // a variable cannot be repeated
+		}
 		fmt.Fprintf(w, "  %-23s  %s\n", twin(f.Name), usage)
 	})
 }

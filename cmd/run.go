@@ -79,19 +79,19 @@ circuit, its failure opens it again.
 func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	fs.SortFlags = false
 	fs.StringVar(&o.name, "name", "", "the circuit's `NAME` (required)")
-	addStoreErrorFlag(fs, &o.onStoreError)
+	addStoreErrorFlag(fs, &o.onStoreError, "when the store cannot be used: run the command, or refuse with 125")
 	addTripFlags(fs, &o.policy, &o.rules.SlowAfter)
 	addRecoverFlags(fs, &o.policy)
 	o.addCommandFlags(fs)
 	o.fallback.addFlags(fs)
 	addRefusalFlags(fs, &o.quiet, &o.openExitCode)
-	fs.StringVar(&o.resultFile, "result-file", "", "write what happened to this `FILE`, as JSON")
+	fs.Var(line{&o.resultFile}, "result-file", "write what happened to this `FILE`, as JSON")
 	addHookFlags(fs, &o.hooks)
-	fs.StringVar(&o.metricsFile, "metrics-file", "", "write the metrics of all circuits to this `FILE`, for Prometheus")
+	fs.Var(line{&o.metricsFile}, "metrics-file", "write the metrics of all circuits to this `FILE`, for Prometheus")
 }
 
-func addStoreErrorFlag(fs *pflag.FlagSet, word *string) {
-	fs.Var(choice{word, []string{storeErrorRun, storeErrorRefuse}}, "on-store-error", "when the store cannot be used: run the command, or refuse with 125")
+func addStoreErrorFlag(fs *pflag.FlagSet, word *string, usage string) {
+	fs.Var(choice{word, []string{storeErrorRun, storeErrorRefuse}}, "on-store-error", usage)
 }
 
 func (o *runOptions) addCommandFlags(fs *pflag.FlagSet) {

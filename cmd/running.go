@@ -40,6 +40,9 @@ type run struct {
 }
 
 func (r *run) do(c *cobra.Command) error {
+	if err := r.misread(c.Flags()); err != nil {
+		return err
+	}
 	given, err := r.env.configure(c.Flags(), r.opts.name)
 	if err != nil {
 		return err

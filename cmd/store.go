@@ -47,7 +47,7 @@ const (
 )
 
 func addStoreFlags(fs *pflag.FlagSet) {
-	fs.String(storeFlag, "", "where circuits live: a directory, or the `URL` of a Redis or Valkey server (default: the state directory)")
+	fs.Var(line{new(string)}, storeFlag, "where circuits live: a directory, or the `URL` of a Redis or Valkey server (default: the state directory)")
 	limit := 2 * time.Second
 	fs.Var(duration{&limit}, storeLimitFlag, "how long a server may take to answer, connecting included")
 }
@@ -152,7 +152,7 @@ func publicPlace(path string) string {
 // storeSetting returns what a store flag is set to, and where that is said; ""
 // when nothing sets it.
 func (env *Env) storeSetting(fs *pflag.FlagSet, name string) (text, source string, err error) {
-	if f := fs.Lookup(name); f.Changed && f.Value.String() != "" {
+	if f := fs.Lookup(name); f.Changed {
 		return f.Value.String(), "--" + name, nil
 	}
 	given, err := env.settings("")

@@ -107,7 +107,8 @@ CB_THRESHOLD for --threshold, CB_TIME_LIMIT for --time-limit, and so on, as list
 below; there is none for --name, -c and --result-file. A flag wins over its twin,
 and its twin over the configuration file (cb help config). A variable holds what
 the flag would be given: 1, true, 0 or false for a switch, and 1 or 2 for -q or -qq.
-An empty one counts as unset.
+An empty one counts as unset. CB_FALLBACK is one command; a chain needs the flag
+or the file.
 
   CB_CONFIG         another configuration file; /dev/null for none
   XDG_CONFIG_HOME   where cb/config.toml is, when CB_CONFIG names none
@@ -117,9 +118,11 @@ An empty one counts as unset.
 
 The command is given:
 
-  CIRCUIT_NAME      the circuit's name
-  CIRCUIT_STATE     closed or half-open
-  CIRCUIT_PROBE     1 in a probe, else not set: a script may do a lighter job
+  CIRCUIT_NAME         the circuit's name
+  CIRCUIT_STATE        closed or half-open
+  CIRCUIT_PROBE        1 in a probe, else not set: a script may do a lighter job
+  CIRCUIT_PROBE_TOKEN  the probes that it runs under: a cb run of the same name in
+                       it is let through as part of its probe
 
 A hook (--on-open, --on-close, --on-half-open) is given name and state too, and
 of these all, to nothing where they do not apply:
