@@ -49,7 +49,7 @@ func TestKillStorm(t *testing.T) {
 			for time.Now().Before(s.end) {
 				s.one("runs", []string{"run"})
 				if rand.N(4) == 0 {
-					s.one("mixed", [][]string{{"run"}, {"reset"}, {"trip", "--for", "1ms"}, {"hold", "--for", "1ms"}, {"enable"}, {"acquire"}}[rand.N(6)])
+					s.one("mixed", [][]string{{"run"}, {"reset"}, {"trip", "--for", "1ms"}, {"hold", "--for", "1ms"}, {"enable"}, {"acquire", "--probe-limit", "1ms", "--timeout", "1ms"}}[rand.N(6)])
 				}
 			}
 		})
