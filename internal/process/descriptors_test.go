@@ -198,15 +198,33 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 	}
 }
 
-type broken struct{}
+// broken fails with an error.
+type broken struct{ err error }
 
-func (broken) Write([]byte) (int, error) { return 0, errors.New("broken") }
+func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
+// Output that cannot be passed on ends the command as a closed pipe does, and is
+// told unless its reader had just gone away.
 func TestBrokenReaderEndsTheCommand(t *testing.T) {
 	need(t, "yes")
-	r := Command{Args: []string{"yes"}, Env: os.Environ(), PipeStdout: broken{}}.Run(nil)
-	if r.Signal != syscall.SIGPIPE || r.Code != 141 {
-		t.Errorf("%+v", r)
+	for err, want := range map[error]error{syscall.ENOSPC: syscall.ENOSPC, syscall.EPIPE: nil} {
+		r := Command{Args: []string{"yes"}, Env: os.Environ(), PipeStdout: broken{err}}.Run(nil)
+		if r.Signal != syscall.SIGPIPE || r.Code != 141 || !errors.Is(r.OutputLost, want) {
+			t.Errorf("%v: %+v", err, r)
+		}
+	}
+}
+
+// A command whose messages cannot be written goes on as it would without us.
+func TestBrokenStderrIsTheCommandsOwn(t *testing.T) {
+	line := `for n in 1 2 3 4 5 6 7 8 9; do printf %70000s x >&2; done; exit 6`
+	full := Command{Args: []string{"/bin/sh", "-c", line}, Env: os.Environ(), PipeStderr: broken{syscall.ENOSPC}}.Run(nil)
+	if full.Code != 6 || full.OutputLost != nil {
+		t.Errorf("%+v", full)
+	}
+	gone := Command{Args: []string{"/bin/sh", "-c", line}, Env: os.Environ(), PipeStderr: broken{syscall.EPIPE}}.Run(nil)
+	if gone.Signal != syscall.SIGPIPE {
+		t.Errorf("%+v", gone)
 	}
 }
 
