@@ -16,7 +16,7 @@ import (
 func (r *run) misread(fs *pflag.FlagSet) error {
 	before := r.env.Args[:max(0, len(r.env.Args)-len(r.args))]
 	for i, word := range before {
-		if f := longFlag(fs, word); f != nil && f.NoOptDefVal == "" && i+1 < len(before) && before[i+1] == "--" {
+		if f := flagOf(fs, word); f != nil && f.NoOptDefVal == "" && i+1 < len(before) && before[i+1] == "--" {
 			return &usageError{err: fmt.Errorf("%s: needs a value", word), hint: "a value of -- goes with an equals sign: " + word + "=--"}
 		}
 	}
@@ -24,7 +24,7 @@ func (r *run) misread(fs *pflag.FlagSet) error {
 		return nil
 	}
 	last, word := before[len(before)-1], r.args[0]
-	f := longFlag(fs, last)
+	f := flagOf(fs, last)
 	if f == nil || f.NoOptDefVal == "" {
 		return nil
 	}
@@ -35,10 +35,14 @@ func (r *run) misread(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// longFlag returns the flag that a word names in full, without a value.
-func longFlag(fs *pflag.FlagSet, word string) *pflag.Flag {
+// flagOf returns the flag that a word names, nil when the word holds a value too
+// or is something else.
+func flagOf(fs *pflag.FlagSet, word string) *pflag.Flag {
 	if name, ok := strings.CutPrefix(word, "--"); ok {
 		return fs.Lookup(name)
+	}
+	if name, ok := strings.CutPrefix(word, "-"); ok && len(name) == 1 {
+		return fs.ShorthandLookup(name)
 	}
 	return nil
 }
