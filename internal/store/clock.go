@@ -22,8 +22,21 @@ func SystemClock() Reading {
 
 // stepped returns by how much the wall clock was set forward, or back, since
 // an earlier reading; zero when it was not or when nobody can tell.
+//
+// Across boots nobody can, but a wall clock that lies behind the last write was
+// set back: then the system has been running for Boot since, and that much is
+// taken to have passed. So what is waited for comes nearer also for those who
+// only read, and needs no write for that.
 func (r Reading) stepped(since Reading) time.Duration {
-	if r.BootID == "" || r.BootID != since.BootID || r.Boot < since.Boot {
+	switch {
+	case r.BootID == "" || since.BootID == "":
+		return 0
+	case r.BootID != since.BootID:
+		if behind := since.Wall.Sub(r.Wall); behind > maxDisagreement {
+			return -behind - r.Boot
+		}
+		return 0
+	case r.Boot < since.Boot:
 		return 0
 	}
 	step := r.Wall.Sub(since.Wall) - (r.Boot - since.Boot)

@@ -35,7 +35,11 @@ func TestInstantsFollowTheBootClock(t *testing.T) {
 		{"slept, both clocks go on", after(10*time.Minute, 10*time.Minute, "one"), -5 * time.Minute},
 		{"slewed within a second", after(time.Minute+time.Second, time.Minute, "one"), 4*time.Minute - time.Second},
 		{"another boot", after(time.Minute, -time.Hour, "two"), 4 * time.Minute},
-		{"another boot, set back", after(-time.Hour, -time.Hour, "two"), 65 * time.Minute}, // the core clamps it
+		{"another boot, set back", after(-time.Hour, -time.Hour, "two"), 5 * time.Minute},
+		{"another boot, set back, some time ago", after(-24*time.Hour, -58*time.Minute, "two"), 3 * time.Minute},
+		{"another boot, set back, a period ago", after(-24*time.Hour, -55*time.Minute, "two"), 0},
+		{"another machine, whose clock is a little behind", after(-time.Second, 24*time.Hour, "two"), 5*time.Minute + time.Second},
+		{"set back, and no boot clock", Reading{Wall: start.Wall.Add(-time.Hour)}, 65 * time.Minute}, // the core clamps it
 		{"no boot clock", Reading{Wall: start.Wall.Add(time.Minute)}, 4 * time.Minute},
 		{"a boot clock that runs backwards", after(time.Minute, -time.Minute, "one"), 4 * time.Minute},
 	} {
