@@ -12,6 +12,10 @@ import (
 // kept in microseconds, and a period that no user can see is a mistake.
 const MinDuration = time.Millisecond
 
+// ErrTooLong is the error for a duration that does not fit into a
+// time.Duration.
+var ErrTooLong = errors.New("the longest duration is 106751d")
+
 const day = 24 * time.Hour
 
 // ParseDuration reads Go's durations and days: "90s", "1h30m", "2d", "1d12h".
@@ -21,24 +25,27 @@ func ParseDuration(text string) (time.Duration, error) {
 	days, rest := int64(0), text
 	if head, tail, ok := strings.Cut(text, "d"); ok {
 		for _, r := range head {
-			if r < '0' || r > '9' || days > math.MaxInt64/int64(day) {
+			if r < '0' || r > '9' {
 				return 0, errDuration(text)
 			}
-			days = days*10 + int64(r-'0')
+			days = min(days*10+int64(r-'0'), math.MaxInt64/int64(day)+1)
 		}
-		if head == "" || days > math.MaxInt64/int64(day) {
+		if head == "" {
 			return 0, errDuration(text)
 		}
 		rest = tail
 	}
+	if days > math.MaxInt64/int64(day) {
+		return 0, errTooLong(text)
+	}
 	total := time.Duration(days) * day
 	if rest != "" {
 		part, err := time.ParseDuration(rest)
-		if err != nil || rest[0] == '-' || rest[0] == '+' {
+		switch {
+		case rest[0] == '-' || rest[0] == '+' || err != nil && !isLong(rest):
 			return 0, errDuration(text)
-		}
-		if part > math.MaxInt64-total {
-			return 0, errDuration(text)
+		case err != nil || part > math.MaxInt64-total:
+			return 0, errTooLong(text)
 		}
 		total += part
 	} else if text == "" {
@@ -49,6 +56,21 @@ func ParseDuration(text string) (time.Duration, error) {
 	}
 	return total, nil
 }
+
+// isLong reports whether a text that time.ParseDuration does not take is only
+// too long for it: with noughts for its digits it is a duration. A nought alone
+// is one too.
+func isLong(text string) bool {
+	_, err := time.ParseDuration(strings.Map(func(r rune) rune {
+		if '1' <= r && r <= '9' {
+			return '0'
+		}
+		return r
+	}, text))
+	return err == nil && strings.ContainsAny(text[len(text)-1:], "smh")
+}
+
+func errTooLong(text string) error { return fmt.Errorf("%q is too long: %w", text, ErrTooLong) }
 
 func errDuration(text string) error {
 	return fmt.Errorf("%q is not a duration such as 90s, 1h30m or 2d", text)

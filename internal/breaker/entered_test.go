@@ -22,9 +22,14 @@ func TestEntriesCountWhatWasEntered(t *testing.T) {
 		}
 		return c.Record(policy, permit, breaker.Call{At: now, Outcome: outcome}, 3)
 	}
-	c := breaker.Circuit{}.Reset(order()) // closed already
+	c := run(breaker.Circuit{}, breaker.Success).Reset(order())
+	if c.Recorded != 0 {
+		t.Errorf("a reset that changed nothing: %d transitions", c.Recorded)
+	}
+	c.Streak = 1
+	c = c.Reset(order()) // closed already
 	if c.Entered != (breaker.Entries{}) || c.Recorded != 1 {
-		t.Errorf("a reset that changed nothing: %+v of %d", c.Entered, c.Recorded)
+		t.Errorf("a reset that changed no state: %+v of %d", c.Entered, c.Recorded)
 	}
 	c = run(c, breaker.Failure) // open
 	c = c.Trip(order())         // open already

@@ -15,6 +15,9 @@ type Recovery struct {
 	Failures  int `json:"failures"`  // so far
 }
 
+// ProbeLost is the Reason of a circuit that opened again because a probe died.
+const ProbeLost = "probe lost"
+
 // Lose marks a listed probe as dead: its process is gone and will not answer.
 // The next admission draws the consequences.
 func (c Circuit) Lose(token string) Circuit {
@@ -75,14 +78,14 @@ func (c *Circuit) reap(now time.Time, d *draw) {
 			return false
 		}
 		c.Totals.Lost++
-		held = held || !probe.overdue(now)
+		held = held || !probe.Overdue(now)
 		if probe.StartedAt.After(from) {
 			from = probe.StartedAt
 		}
 		return true
 	})
 	if held || !from.IsZero() && c.live(now) == 0 && now.Before(from.Add(c.Period)) {
-		c.open(c.Period, from, Transition{At: now, Cause: ByLost, Reason: "probe lost", Code: NoCode}, d)
+		c.open(c.Period, from, Transition{At: now, Cause: ByLost, Reason: ProbeLost, Code: NoCode}, d)
 	}
 }
 
@@ -90,7 +93,7 @@ func (c *Circuit) reap(now time.Time, d *draw) {
 func (c *Circuit) live(now time.Time) int {
 	live := 0
 	for _, probe := range c.Probes {
-		if !probe.overdue(now) {
+		if !probe.Overdue(now) {
 			live++
 		}
 	}
@@ -102,7 +105,7 @@ func (c *Circuit) live(now time.Time) int {
 func (c *Circuit) forgetOverdue(now time.Time) {
 	excess := len(c.Probes) - c.live(now) - maxOverdue
 	c.Probes = slices.DeleteFunc(c.Probes, func(probe Probe) bool {
-		forget := excess > 0 && probe.overdue(now)
+		forget := excess > 0 && probe.Overdue(now)
 		if forget {
 			excess--
 		}

@@ -205,7 +205,7 @@ func brokenState(before, after Circuit, now time.Time) error {
 	}
 	live := 0
 	for _, probe := range after.Probes {
-		if !probe.overdue(now) {
+		if !probe.Overdue(now) {
 			live++
 		}
 	}
@@ -228,7 +228,7 @@ func brokenBounds(before, after Circuit, now time.Time) error {
 	}
 	overdue := 0
 	for _, probe := range after.Probes {
-		if probe.overdue(now) {
+		if probe.Overdue(now) {
 			overdue++
 		}
 	}

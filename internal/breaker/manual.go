@@ -1,6 +1,7 @@
 package breaker
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -10,8 +11,11 @@ type Order struct {
 	At     time.Time
 	By     string // of both texts maxText bytes are kept
 	Reason string
-	For    time.Duration // how long it lasts; zero: until it is undone or, for a trip, the policy's timeout
+	For    time.Duration // how long it lasts; zero: until it is undone or, for a trip, Timeout
 	Seed   uint64        // randomness, as in Admit
+
+	// Timeout is that of a trip without For; zero: of the policy last used.
+	Timeout time.Duration
 }
 
 // maxText bounds what people write into a circuit, in bytes: a hundred reasons
@@ -33,13 +37,17 @@ func (o Order) transition() Transition {
 }
 
 // Trip opens the circuit by hand; it recovers as usual, after o.For or the
-// timeout of the policy last used. An open circuit starts a new open period.
+// timeout. An open circuit starts a new open period.
 func (c Circuit) Trip(o Order) Circuit {
 	o = o.short()
 	next, d := c.At(o.At, o.Seed), draw(o.Seed)
 	period := o.For
 	if period == 0 {
-		period = next.usedPolicy().period(0, &d)
+		policy := next.usedPolicy()
+		if o.Timeout > 0 {
+			policy.Timeout = o.Timeout
+		}
+		period = policy.period(0, &d)
 	}
 	why := o.transition()
 	next.open(period, o.At, why, &d)
@@ -51,12 +59,18 @@ func (c Circuit) Trip(o Order) Circuit {
 }
 
 // Reset closes the circuit and forgets its streak and window. Totals, history
-// and an override stay: a hold has its own end, Enable.
+// and an override stay: a hold has its own end, Enable. A closed circuit that
+// has no failure to forget keeps its generation and history: running commands
+// must not be late for nothing.
 func (c Circuit) Reset(o Order) Circuit {
 	o = o.short()
 	next, d := c.At(o.At, o.Seed), draw(o.Seed)
-	next.move(Closed, o.transition(), &d)
 	next.Keep = Retention{}.widen(next.Policy)
+	if _, failures := next.Window(Policy{}, o.At); next.State == Closed && next.Streak == 0 && failures == 0 {
+		next.Fresh = 0
+		return next
+	}
+	next.move(Closed, o.transition(), &d)
 	return next
 }
 
@@ -103,12 +117,31 @@ func (c Circuit) override(to Override, o Order) Circuit {
 // its probes' results are late from here on: it becomes open with the probe due.
 func (c *Circuit) setOverride(to Override, why Transition, d *draw) {
 	if c.State == HalfOpen {
-		c.open(c.Period, why.At.Add(-c.Period), Transition{At: why.At, Cause: why.Cause, By: why.By, Reason: c.Reason, Code: NoCode}, d)
+		opened := c.Reason // nobody has tripped it now
+		ended := Transition{At: why.At, Cause: why.Cause, By: why.By, Reason: endedBy(to.Kind), Code: NoCode}
+		c.open(c.Period, why.At.Add(-c.Period), ended, d)
+		c.Reason = opened
 	}
 	why.From = c.Shown()
 	c.Override = to
 	why.To = c.Shown()
 	c.enter(why, d)
+}
+
+// endedBy is the reason for which an override ends the probing.
+func endedBy(kind OverrideKind) string { return string(kind) + " while probing" }
+
+// LastTrip returns the last transition by which the circuit was tripped, by a
+// run or by hand, as far as its history reaches. An open circuit that was
+// tripped by hand has a new one; a probe that failed is none.
+func (c Circuit) LastTrip() (Transition, bool) {
+	for _, t := range slices.Backward(c.History) {
+		byHand := t.Cause == ByOperator && t.Reason != endedBy(Held) && t.Reason != endedBy(Disabled)
+		if t.To == Open.String() && (byHand || t.From == Closed.String()) {
+			return t, true
+		}
+	}
+	return Transition{}, false
 }
 
 // Shown returns the word for what holds now: the override's, else the state's.

@@ -229,6 +229,9 @@ func (m *model) check(t *testing.T, n node) {
 			t.Fatalf("%v\n%v\n%s", err, n.steps, describe(n.c))
 		}
 	}
+	if err := misseen(n.c, m.policies[0], n.now); err != nil {
+		t.Fatalf("%v\n%v\n%s", err, n.steps, describe(n.c))
+	}
 	var lost time.Time
 	all := true
 	for _, probe := range n.c.Probes {
@@ -247,7 +250,7 @@ func (m *model) check(t *testing.T, n node) {
 	if n.now.After(due) {
 		due = n.now
 	}
-	if held := func(p Probe) bool { return p.lost && !p.overdue(due) }; !all && !slices.ContainsFunc(n.c.Probes, held) {
+	if held := func(p Probe) bool { return p.lost && !p.Overdue(due) }; !all && !slices.ContainsFunc(n.c.Probes, held) {
 		return // another has taken its slot
 	}
 	if _, _, err := n.c.Admit(m.policies[0], due, Caller{}, 1); err != nil {

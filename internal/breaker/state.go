@@ -172,7 +172,9 @@ type Probe struct {
 	lost bool
 }
 
-func (p Probe) overdue(now time.Time) bool { return !now.Before(p.Deadline) }
+// Overdue reports whether the probe has been unanswered for so long that it
+// holds no slot any more.
+func (p Probe) Overdue(now time.Time) bool { return !now.Before(p.Deadline) }
 
 // Transition is one change of state or override, newest last in a history.
 // From and To are words of State.String, or "held" and "disabled".

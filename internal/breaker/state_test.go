@@ -146,7 +146,7 @@ func TestBetween(t *testing.T) {
 	var circuits []Circuit
 	for i := range 150 {
 		circuits = append(circuits, c)
-		c = c.Reset(Order{At: start().Add(time.Duration(i)), Seed: uint64(i)})
+		c = c.Trip(Order{At: start().Add(time.Duration(i)), Seed: uint64(i)})
 	}
 	for _, steps := range []int{0, 1, 2, 99, 100} {
 		told := Between(circuits[len(circuits)-1-steps], circuits[len(circuits)-1])
@@ -204,14 +204,14 @@ func TestTotalsRuns(t *testing.T) {
 func TestGenerations(t *testing.T) {
 	c := Circuit{Generation: 1<<53 - 2}
 	for seed := range uint64(10) {
-		next := c.Reset(Order{At: start(), Seed: seed})
+		next := c.Trip(Order{At: start(), Seed: seed})
 		if next.Generation == 0 || next.Generation >= 1<<53 || next.Generation == c.Generation {
 			t.Errorf("generation %d follows %d", next.Generation, c.Generation)
 		}
 	}
 	seen := map[string]bool{}
 	for seed := range uint64(1000) {
-		next := Circuit{}.Reset(Order{At: start(), Seed: seed})
+		next := Circuit{}.Trip(Order{At: start(), Seed: seed})
 		seen[fmt.Sprint(next.Generation)] = true
 	}
 	if len(seen) < 900 {

@@ -33,9 +33,42 @@ func (c Circuit) LastEvent() time.Time {
 	return last
 }
 
-// ProbeDue reports whether an open circuit would let a probe through.
+// Found returns the circuit as an admission at an instant finds it, for those
+// who only look: as At does, and dead probes have left, which may have opened
+// it again. Only an admission makes that last; its transition, generation and
+// count are not there before.
+func (c Circuit) Found(now time.Time) Circuit {
+	next := c.At(now, 0)
+	reaped := next.clone()
+	d := draw(0)
+	reaped.reap(now, &d)
+	reaped.Generation, reaped.History, reaped.Totals = next.Generation, next.History, next.Totals
+	reaped.Recorded, reaped.Entered = next.Recorded, next.Entered
+	if reaped.State != next.State {
+		reaped.Since = reaped.RetryAt.Add(-reaped.Period)
+	}
+	return reaped
+}
+
+// ProbeDue reports whether a circuit that is not closed would let a probe
+// through, if no override were in the way.
 func (c Circuit) ProbeDue(now time.Time) bool {
-	return c.State == Open && !now.Before(c.RetryAt)
+	return c.State == Open && !now.Before(c.RetryAt) || c.State == HalfOpen && c.slots(now) > 0
+}
+
+// SlotAt returns when a half-open circuit whose probes are taken has a slot
+// again at the latest, because its probes are overdue then; zero for any other.
+func (c Circuit) SlotAt(now time.Time) time.Time {
+	var first time.Time
+	if c.State != HalfOpen || c.slots(now) > 0 {
+		return first
+	}
+	for _, probe := range c.Probes {
+		if end := probe.Deadline; c.slots(end) > 0 && (first.IsZero() || end.Before(first)) {
+			first = end
+		}
+	}
+	return first
 }
 
 // clamped returns a copy in which no past event lies in the future and nothing

@@ -1,6 +1,9 @@
 package breaker
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // One test for each manual command.
 
@@ -28,7 +31,12 @@ func TestReset(t *testing.T) {
 		story{"keeps totals and history", "F F F X reset failures=3 refused=1 trips=1 transitions=2"},
 		story{"half-open closes, and its probes are late", "F F F +60s a( reset =closed a)F streak=0 late=1"},
 		story{"forgets the backoff", "{backoff=2} F F F +60s F reset F F F retry=60s reopens=0"},
-		story{"a new generation even when closed", "S gen=new reset gen=new told=closed>closed"},
+		story{"a new generation even when closed, where a failure is forgotten", "F gen=new reset gen=new told=closed>closed"},
+		story{"also one that is no streak any more", "{window=4,threshold=3} F S gen=new reset gen=new told=closed>closed window=0/0"},
+		story{"nothing to forget changes nothing", "S gen=new a( reset told=nothing gen=same a)F streak=1 late=0 transitions=0"},
+		story{"again and again", "F F F reset gen=new a( reset*101 told=nothing gen=same transitions=2 a)F streak=1 late=0"},
+		story{"successes leave the window all the same", "{window=4,threshold=3} S S S reset told=nothing window=0/0 F F F =closed F =open"},
+		story{"nothing to forget below a hold", "hold gen=new reset gen=same =held"},
 		story{"a hold has its own end", "F F F hold reset =held X:held enable =closed S"},
 		story{"so has a disable", "F F F disable reset =disabled F*9 enable =closed streak=0"},
 	)
@@ -46,7 +54,7 @@ func TestHold(t *testing.T) {
 		story{"the state below is kept: open", "F F F hold +30s X:held enable =open retry=30s X:open"},
 		story{"an open period goes on below", "F F F hold:10m +10m S =closed"},
 		story{"and does not end early when the hold does", "{timeout=10m} F*3 hold:1m +1m X:open retry=9m"},
-		story{"half-open becomes open with the probe due", "F F F +60s a( +5s hold told=half-open>open,open>held probes=0 enable =open retry=0s S =closed reopens=0"},
+		story{"half-open becomes open with the probe due", "F F F +60s a( +5s hold told=half-open>open,open>held probes=0 why=3_failures_in_a_row enable =open retry=0s S =closed reopens=0"},
 		story{"its probe is late", "F F F +60s a( hold a)S =held late=1"},
 		story{"a new generation: what ran before is late", "a( gen=new hold gen=new a)F streak=0 late=1"},
 		story{"refusals while closed are not skips of an outage", "hold X enable skipped=0 refused=1"},
@@ -81,4 +89,47 @@ func TestEnable(t *testing.T) {
 		story{"a new generation", "hold gen=new enable gen=new"},
 		story{"a hold that was over already ends as such", "hold:10m +20m enable told=held>closed =closed"},
 	)
+}
+
+func TestTripTimeout(t *testing.T) {
+	used := Circuit{Policy: Default()}
+	for _, test := range []struct {
+		order Order
+		want  time.Duration
+	}{
+		{Order{}, 5 * time.Minute},
+		{Order{Timeout: 2 * time.Hour}, 2 * time.Hour}, // above the cap of the policy last used
+		{Order{Timeout: 2 * time.Hour, For: time.Second}, time.Second},
+	} {
+		for name, c := range map[string]Circuit{"used": used, "never used": {}} {
+			test.order.At = start()
+			if got := c.Trip(test.order).Period; got != test.want {
+				t.Errorf("%+v of a circuit that was %s: %v, want %v", test.order, name, got, test.want)
+			}
+		}
+	}
+}
+
+func TestLastTrip(t *testing.T) {
+	order := func(reason string) Order { return Order{At: start(), By: "alice", Reason: reason} }
+	var c Circuit
+	if _, ok := c.LastTrip(); ok {
+		t.Error("a circuit that has seen nothing was tripped")
+	}
+	probing, _, err := c.Trip(order("first")).Trip(order("second")).Admit(Default(), start().Add(time.Hour), Caller{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]Circuit{
+		"half-open": probing, "held": probing.Hold(order("third")), "disabled": probing.Disable(order("")),
+		"closed": probing.Reset(order("fourth")),
+	} {
+		if trip, ok := c.LastTrip(); !ok || trip.Reason != "second" {
+			t.Errorf("%s: %+v, %v", name, trip, ok)
+		}
+	}
+	c = probing.Hold(order("third"))
+	if ended := c.History[len(c.History)-2]; ended.Reason != "held while probing" || c.Reason != "tripped by hand: second" {
+		t.Errorf("%q, and it is open because of %q", ended.Reason, c.Reason)
+	}
 }

@@ -140,7 +140,7 @@ func TestRecording(t *testing.T) {
 		story{"one that ends in half-open does not answer for the probe", "a( F F F +60s b( a)S =half-open late=1 b)F =open"},
 		story{"one that ends after the close does not count", "a( F F F +60s S a)F streak=0 late=1"},
 		story{"a probe that ends after a reset is late", "F F F +60s a( reset a)F =closed streak=0 late=1"},
-		story{"a run that ends after a reset is late", "a( reset a)F streak=0 late=1"},
+		story{"a run that ends after a reset is late", "F a( reset a)F streak=0 late=1"},
 		story{"ignored leaves the streak", "F F I =closed streak=2 ignored=1 F =open"},
 		story{"ignored leaves the window", "{window=3,threshold=2} F I I I =closed window=1/1 ignored=3"},
 		story{"ignored leaves the probe counters", "{successes=2} F F F +60s S I =half-open I S =closed"},
