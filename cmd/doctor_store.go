@@ -214,7 +214,7 @@ func (d *doctor) circuits(circuits inventory) {
 			d.fail(check, errors.New(strings.TrimPrefix(fmt.Sprintf("%s: cannot be read (%s)", entry.Name, store.Cause(err)), ": ")), "")
 		default:
 			total++
-			counts[entry.Circuit.At(entry.Now, 0).Shown()]++
+			counts[entry.Circuit.Found(entry.Now).Shown()]++
 		}
 	}
 	var words []string

@@ -45,14 +45,20 @@ func refusal(name string, refused *breaker.OpenError) string {
 		text := name + " is half-open: its probe is taken"
 		if len(c.Probes) > 0 {
 			probe := c.Probes[len(c.Probes)-1]
-			text += fmt.Sprintf(" since %s (pid %d on %s)", render.Clock(probe.StartedAt, probe.StartedAt), probe.PID, probe.Host)
+			who := fmt.Sprintf("pid %d on %s", probe.PID, probe.Host)
+			if !probe.Leased { // its process is over
+				who = "by a permit of cb acquire on " + probe.Host
+			}
+			text += fmt.Sprintf(" since %s (%s)", render.Clock(probe.StartedAt, probe.StartedAt), who)
 		}
 		return text
 	case breaker.RefusedOpen:
 	}
 	text := name + " is open: " + c.Reason
 	if n := len(c.History); n > 0 && c.History[n-1].To == c.State.String() {
-		text += lastCode(c.History[n-1].Code) // none when it was tripped by hand
+		if how := render.How(c, c.History[n-1]); how != "" { // "" when it was tripped by hand
+			text += " (last: " + how + ")"
+		}
 	}
 	return text
 }
@@ -63,13 +69,6 @@ func nextTry(refused *breaker.OpenError) string {
 		return ""
 	}
 	return fmt.Sprintf(", next try in %s at %s", render.Span(refused.In), render.Clock(refused.RetryAt, refused.RetryAt.Add(-refused.In)))
-}
-
-func lastCode(code int) string {
-	if code == breaker.NoCode {
-		return ""
-	}
-	return fmt.Sprintf(" (last: exit %d)", code)
 }
 
 func skipped(runs int) string {

@@ -60,7 +60,7 @@ func sampled(circuits circuitStore) (samples []notify.Sample, broken []string, e
 		case err != nil:
 			broken = append(broken, fmt.Sprintf("cannot read %s (%s)", entry.Name, store.Cause(err)))
 		default:
-			samples = append(samples, notify.SampleOf(entry.Name, entry.Circuit.At(entry.Now, 0)))
+			samples = append(samples, notify.SampleOf(entry.Name, entry.Circuit.Found(entry.Now)))
 		}
 	}
 	return samples, broken, nil

@@ -76,7 +76,7 @@ func listed(circuits inventory, wanted map[string]bool) iter.Seq2[render.View, e
 			if err != nil {
 				err = fmt.Errorf("cannot read %s (%s)", orElse(entry.Name, circuits.Place()), store.Cause(err))
 			}
-			view := render.View{Name: entry.Name, Circuit: entry.Circuit.At(entry.Now, 0), Now: entry.Now}
+			view := render.View{Name: entry.Name, Circuit: entry.Circuit.Found(entry.Now), Now: entry.Now}
 			if !yield(view, err) {
 				return
 			}
@@ -96,7 +96,7 @@ func (env *Env) view(circuits inventory, name string) (render.View, error) {
 	if !found {
 		return render.View{}, env.unknownCircuit(circuits, name)
 	}
-	return render.View{Name: name, Circuit: circuit.At(now, 0), Now: now}, nil
+	return render.View{Name: name, Circuit: circuit.Found(now), Now: now}, nil
 }
 
 // style is what stdout can show. NO_COLOR wins over CLICOLOR_FORCE, and that

@@ -120,34 +120,35 @@ func (v View) below() string {
 	return v.Circuit.State.String()
 }
 
-// lastTrip tells why the circuit left closed the last time, as far as its
-// history reaches.
+// lastTrip tells why the circuit opened the last time, by a run or by hand, as
+// far as its history reaches.
 func (v View) lastTrip() string {
-	for _, t := range slices.Backward(v.Circuit.History) {
-		if t.From != breaker.Closed.String() || t.To != breaker.Open.String() {
-			continue
-		}
-		why := Safe(t.Reason)
-		if t.Cause == breaker.ByOperator {
-			why = "by hand, " + Safe(t.By)
-			if t.Reason != "" {
-				why += ": " + Safe(t.Reason)
-			}
-		}
-		return fmt.Sprintf("%s%s, %s", why, exitText(t.Code), v.ago(t.At))
+	t, ok := v.Circuit.LastTrip()
+	if !ok {
+		return ""
 	}
-	return ""
+	why := Safe(t.Reason)
+	if t.Cause == breaker.ByOperator {
+		why = "by hand, " + Safe(t.By)
+		if t.Reason != "" {
+			why += ": " + Safe(t.Reason)
+		}
+	}
+	return fmt.Sprintf("%s%s, %s", why, v.how(t), v.ago(t.At))
 }
 
-// reopened tells of the probes that have failed since the trip.
+// reopened tells of the probe that is lost, or those that have failed since the trip.
 func (v View) reopened() string {
 	c := v.Circuit
-	if c.State == breaker.Closed || c.Reopens == 0 {
+	switch {
+	case c.State == breaker.Open && c.Reason == breaker.ProbeLost:
+		return c.Reason + ", " + v.ago(c.Since)
+	case c.State == breaker.Closed || c.Reopens == 0:
 		return ""
 	}
 	for _, t := range slices.Backward(c.History) {
-		if t.To == breaker.Open.String() && t.From == breaker.HalfOpen.String() {
-			return fmt.Sprintf("%s, last: %s%s, %s", plural(c.Reopens, "time"), Safe(t.Reason), exitText(t.Code), v.ago(t.At))
+		if t.To == breaker.Open.String() && t.Cause == breaker.ByProbe {
+			return fmt.Sprintf("%s, last: %s%s, %s", plural(c.Reopens, "time"), Safe(t.Reason), v.how(t), v.ago(t.At))
 		}
 	}
 	return plural(c.Reopens, "time")
@@ -157,20 +158,16 @@ func (v View) ago(at time.Time) string {
 	return Span(v.Now.Sub(at)) + " ago at " + Clock(at, v.Now)
 }
 
-func exitText(code int) string {
-	if code == breaker.NoCode {
-		return ""
-	}
-	return fmt.Sprintf(" (exit %d)", code)
-}
-
 func (v View) nextTryAt() string {
 	c := v.Circuit
 	switch {
-	case c.State != breaker.Open || c.Override.Kind != breaker.NoOverride:
+	case c.State == breaker.Closed || c.Override.Kind != breaker.NoOverride:
 		return ""
 	case c.ProbeDue(v.Now):
 		return "now: the next run is the probe"
+	case c.State == breaker.HalfOpen:
+		at := c.SlotAt(v.Now)
+		return fmt.Sprintf("when a probe has ended, in %s at %s at the latest", Span(at.Sub(v.Now)), Clock(at, v.Now))
 	}
 	return fmt.Sprintf("in %s at %s (open period %s)", Span(c.RetryAt.Sub(v.Now)), Clock(c.RetryAt, v.Now), exact(c.Period))
 }
@@ -196,54 +193,11 @@ func (v View) streakText() [2]string {
 	return [2]string{"window", fmt.Sprintf("%d of %s failed (%g%%)", failures, plural(calls, "run"), percent(failures, calls))}
 }
 
-func (v View) probesText() string {
-	texts := make([]string, len(v.Circuit.Probes))
-	for i, probe := range v.Circuit.Probes {
-		texts[i] = fmt.Sprintf("pid %d on %s for %s", probe.PID, Safe(probe.Host), Span(v.Now.Sub(probe.StartedAt)))
-	}
-	return strings.Join(texts, "; ")
-}
-
-func (v View) lastFailure() string {
-	call := v.Circuit.Failed
-	if call == nil {
-		return ""
-	}
-	text := ""
-	if call.Code != breaker.NoCode {
-		text = fmt.Sprintf("exit %d after %s, ", call.Code, exact(call.Took))
-	}
-	if call.Outcome == breaker.Slow {
-		text = "slow: " + text
-	}
-	return text + v.ago(call.At)
-}
-
 func (v View) lastSuccess() string {
 	if v.Circuit.Worked == nil {
 		return ""
 	}
 	return v.ago(v.Circuit.Worked.At)
-}
-
-// latency sums up how long the kept runs took.
-func latency(calls []breaker.Call) string {
-	var took []time.Duration
-	for _, call := range calls {
-		if call.Code != breaker.NoCode || call.Took > 0 {
-			took = append(took, call.Took)
-		}
-	}
-	if len(took) == 0 {
-		return ""
-	}
-	slices.Sort(took)
-	median := took[len(took)/2]
-	if len(took)%2 == 0 {
-		median = (took[len(took)/2-1] + median) / 2
-	}
-	return fmt.Sprintf("min %s, median %s, max %s of %s",
-		exact(took[0]), exact(median), exact(took[len(took)-1]), plural(len(took), "run"))
 }
 
 func totals(t breaker.Totals) string {

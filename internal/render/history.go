@@ -25,7 +25,7 @@ func History(w io.Writer, v View, style Style) error {
 		if stay.current {
 			lasted += " so far"
 		}
-		rows = append(rows, []string{t.At.Local().Format("2006-01-02 15:04:05"), t.From, t.To, causeText(t), lasted, itoa(stay.skipped)})
+		rows = append(rows, []string{t.At.Local().Format("2006-01-02 15:04:05"), t.From, t.To, v.causeText(t), lasted, itoa(stay.skipped)})
 	}
 	return writeTable(w, columns, rows, style.Width, func(row, _ int, cell string) string {
 		if style.Colour && row < 0 {
@@ -35,10 +35,10 @@ func History(w io.Writer, v View, style Style) error {
 	})
 }
 
-func causeText(t breaker.Transition) string {
+func (v View) causeText(t breaker.Transition) string {
 	text := string(t.Cause)
 	if t.Cause == breaker.ByProbe || t.Cause == breaker.ByLost {
-		return Safe(t.Reason) + exitText(t.Code) // it says that it was a probe
+		return Safe(t.Reason) + v.how(t) // it says that it was a probe
 	}
 	if t.By != "" {
 		text += " " + Safe(t.By)
@@ -46,7 +46,7 @@ func causeText(t breaker.Transition) string {
 	if t.Reason != "" {
 		text += ": " + Safe(t.Reason)
 	}
-	return text + exitText(t.Code)
+	return text + v.how(t)
 }
 
 // leastCause is how much of a cause, in columns, is shown in any case.

@@ -145,7 +145,7 @@ func (v View) json() statusJSON {
 	c := v.Circuit
 	row := statusJSON{
 		Name: v.Name, State: c.Shown(), UnderlyingState: c.State,
-		ProbeDue: c.ProbeDue(v.Now), Since: known(v.since()), Reason: text(c.Reason),
+		ProbeDue: v.probeDue(), Since: known(v.since()), Reason: text(c.Reason),
 		Streak: c.Streak, Generation: c.Generation, Policy: policyOf(c.Policy),
 		Totals: totalsJSON{c.Totals.Runs(), c.Totals}, RefusedSinceOpen: c.Skipped,
 		Probes: []probeJSON{}, Calls: []outcomeCallJSON{},

@@ -122,7 +122,7 @@ func glyph(c breaker.Circuit) string {
 
 func (v View) stateText() string {
 	if v.probeDue() {
-		return "open, probe due"
+		return v.Circuit.Shown() + ", probe due"
 	}
 	return v.Circuit.Shown()
 }
@@ -166,10 +166,12 @@ func (v View) nextTry() string {
 	switch {
 	case c.Override.Kind == breaker.Held && !c.Override.Until.IsZero():
 		return "in " + Span(c.Override.Until.Sub(v.Now))
-	case c.Override.Kind != breaker.NoOverride || c.State != breaker.Open:
+	case c.Override.Kind != breaker.NoOverride || c.State == breaker.Closed:
 		return "-"
 	case c.ProbeDue(v.Now):
 		return "now"
+	case c.State == breaker.HalfOpen:
+		return "-" // as soon as a probe has ended
 	}
 	return "in " + Span(c.RetryAt.Sub(v.Now))
 }

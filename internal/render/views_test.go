@@ -52,7 +52,14 @@ func (s *story) run(outcome breaker.Outcome, code int, took time.Duration) *stor
 // probing asks for a permit and keeps it.
 func (s *story) probing() *story {
 	s.seed++
-	s.c, _, _ = s.c.Admit(s.policy, s.now, breaker.Caller{PID: 4242, Host: "db1"}, s.seed)
+	s.c, _, _ = s.c.Admit(s.policy, s.now, breaker.Caller{PID: 4242, Host: "db1", Leased: true}, s.seed)
+	return s
+}
+
+// acquiring is probing, but by a permit that no process holds.
+func (s *story) acquiring() *story {
+	s.seed++
+	s.c, _, _ = s.c.Admit(s.policy, s.now, breaker.Caller{PID: 4242, Host: "db1", Ticket: true}, s.seed)
 	return s
 }
 
@@ -63,7 +70,7 @@ func (s *story) order(f func(breaker.Circuit, breaker.Order) breaker.Circuit, re
 }
 
 func (s *story) view(name string) View {
-	return View{Name: name, Circuit: s.c.At(noon(), 0), Now: noon()}
+	return View{Name: name, Circuit: s.c.Found(noon()), Now: noon()}
 }
 
 // stories are circuits in every state.
@@ -105,10 +112,37 @@ func stories() []View {
 
 	tripped := newStory(time.Minute).order(breaker.Circuit.Trip, "status page\nsays \x1b[31moutage", time.Hour)
 
-	return []View{
+	return append(moreStories(), []View{
 		open.view("deploy-api"), flapping.view("flapping"), due.view("due"), probing.view("probing"),
 		held.view("backup 本番"), disabled.view("cafe\u0301"), window.view("window"), tripped.view("tripped"),
 		newStory(0).view("never"),
+	}...)
+}
+
+// moreStories are circuits whose probes and runs ended in uncommon ways.
+func moreStories() []View {
+	opened := func() *story {
+		s := newStory(time.Hour)
+		s.policy.Threshold, s.policy.ProbeLimit = 1, 50*time.Minute
+		return s.run(breaker.Failure, 2, 3*time.Millisecond).wait(6 * time.Minute)
+	}
+	overdue := opened().probing()
+	acquired := opened().wait(30 * time.Minute).acquiring()
+	lost := opened().wait(51 * time.Minute).probing()
+	lost.c = lost.c.Lose(lost.c.Probes[0].Token)
+	slow := newStory(time.Minute)
+	slow.policy.Threshold = 1
+	slow.run(breaker.Slow, 0, 102*time.Millisecond)
+	matched := newStory(time.Minute)
+	matched.policy.Threshold = 1
+	matched.run(breaker.Failure, 0, time.Millisecond)
+	byHand := newStory(time.Minute)
+	byHand.policy.Threshold = 1
+	byHand.run(breaker.Failure, 9, 0).order(breaker.Circuit.Trip, "vendor outage until noon", 2*time.Hour)
+	held := opened().probing().order(breaker.Circuit.Hold, "", 0)
+	return []View{
+		overdue.view("overdue"), acquired.view("acquired"), lost.view("lost"), slow.view("slow"),
+		matched.view("matched"), byHand.view("by hand"), held.view("held while probing"),
 	}
 }
 
@@ -202,7 +236,7 @@ func TestJSON(t *testing.T) {
 	}
 	golden(t, "status.json", out.String())
 	var history bytes.Buffer
-	if err := HistoryJSON(&history, stories()[1]); err != nil {
+	if err := HistoryJSON(&history, stories()[len(moreStories())+1]); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "history.json", history.String())
