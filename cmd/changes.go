@@ -25,18 +25,19 @@ func tripText(name string, before, after breaker.Circuit, now time.Time) told {
 }
 
 func resetText(name string, before, after breaker.Circuit, now time.Time) told {
-	text, changed := name+" was closed already", false
+	text, changed := name+" was closed already", before.Generation != after.Generation
 	calls, failures := before.Window(before.Policy, now)
+	all, allFailures := before.Window(breaker.Policy{}, now)
 	switch {
+	case !changed:
 	case before.State != breaker.Closed:
-		changed = true
 		text = fmt.Sprintf("%s closed: reset after %s%s", name, render.Span(now.Sub(before.OpenedAt)), skipped(before.Skipped))
 	case before.Policy.HasWindow() && failures > 0:
-		changed = true
 		text = fmt.Sprintf("%s was closed; the failures of its window (%d of %d runs) are forgotten", name, failures, calls)
 	case before.Streak > 0:
-		changed = true
 		text = fmt.Sprintf("%s was closed; its failures in a row (%d) are forgotten", name, before.Streak)
+	default:
+		text = fmt.Sprintf("%s was closed; its failures (%d of %d runs) are forgotten", name, allFailures, all)
 	}
 	return told{text + still(name, after), changed}
 }

@@ -21,16 +21,6 @@ func addHookFlags(fs *pflag.FlagSet, h *notify.Hooks) {
 	fs.Var(duration{&h.Limit}, "hook-limit", "end such a command, and all that it started, after this long")
 }
 
-// hooksOf returns what the environment and the configuration name for a
-// circuit, for a command that has no such flags.
-func (env *Env) hooksOf(name string) (notify.Hooks, error) {
-	hooks := newHooks()
-	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	addHookFlags(fs, &hooks)
-	_, err := env.configure(fs, name)
-	return hooks, err
-}
-
 // runHooks runs the hooks of a circuit for what one update has changed, once
 // the state is in place. It returns the signal by which cb was told to stop
 // meanwhile; 0 is none.

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"cb/internal/breaker"
+	"cb/internal/notify"
 	"cb/internal/store"
 )
 
@@ -31,12 +33,14 @@ type manualOptions struct {
 func newTrip(env *Env) *cobra.Command {
 	return env.newManual(manual{
 		change: breaker.Circuit.Trip, tell: tripText, already: "open already",
-		lasts: "the timeout of the policy last used", reason: true, creates: true,
+		lasts: "the timeout that is configured, else that of the policy last used", reason: true, creates: true,
 	}, cobra.Command{
 		Use:   "trip NAME|GLOB... | --all",
 		Short: "Open circuits by hand; they recover as usual",
 		Long: `Open circuits by hand, for their timeout or for --for; then a probe is let
-through and they recover as usual. A circuit that is open starts a new period.`,
+through and they recover as usual. A circuit that is open starts a new period.
+The timeout is that of the environment or the configuration, else that of the
+policy last used.`,
 		Example: `  cb trip deploy-api --reason 'status page says outage'
   cb trip 'backup-*' --for 2h`,
 	})
@@ -133,21 +137,26 @@ func (env *Env) manual(c *cobra.Command, m manual, opts *manualOptions, args []s
 	given := func(name string) bool { return slices.Contains(args, name) }
 	unchanged, failed := 0, false
 	for _, name := range names {
-		if _, _, found, err := circuits.Read(name); err == nil && !found && !m.creates {
+		_, _, found, err := circuits.Read(name)
+		unseen := err == nil && !found
+		if unseen && !m.creates {
 			env.sayUnknown(c.Name(), circuits, name)
 			continue
 		}
-		hooks, err := env.hooksOf(name)
+		hooks, order, err := env.orderFor(name, opts)
 		if err != nil {
 			return err
 		}
-		did, err := env.apply(c, circuits, name, m, opts)
+		did, err := env.apply(c, circuits, name, m, order)
 		switch {
 		case err != nil:
 			env.say(fmt.Sprintf("cannot save %s (%s); it is as it was", name, store.Cause(err)))
 			failed = true
 		case did.changed || given(name):
 			env.say(did.text)
+			if unseen {
+				env.hintUnseen(circuits, name)
+			}
 		default:
 			unchanged++
 		}
@@ -164,14 +173,25 @@ func (env *Env) manual(c *cobra.Command, m manual, opts *manualOptions, args []s
 	return nil
 }
 
+// orderFor returns the order for a circuit, and its hooks. What the environment
+// and the configuration set for its runs holds for it too.
+func (env *Env) orderFor(name string, opts *manualOptions) (notify.Hooks, breaker.Order, error) {
+	order := breaker.Order{By: env.user(), Reason: opts.reason, For: opts.length, Seed: env.Seed()}
+	hooks := newHooks()
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addHookFlags(fs, &hooks)
+	fs.Var(duration{&order.Timeout}, "timeout", "")
+	_, err := env.configure(fs, name)
+	return hooks, order, err
+}
+
 // applied is what a manual command did to one circuit.
 type applied struct {
 	told
 	before, after breaker.Circuit
 }
 
-func (env *Env) apply(c *cobra.Command, circuits inventory, name string, m manual, opts *manualOptions) (did applied, err error) {
-	order := breaker.Order{By: env.user(), Reason: opts.reason, For: opts.length, Seed: env.Seed()}
+func (env *Env) apply(c *cobra.Command, circuits inventory, name string, m manual, order breaker.Order) (did applied, err error) {
 	err = circuits.Update(c.Context(), name, func(circuit breaker.Circuit, now time.Time) (breaker.Circuit, error) {
 		order.At = now
 		did.before, did.after = circuit.At(now, order.Seed), m.change(circuit, order)

@@ -64,3 +64,13 @@ func (env *Env) sayUnknown(verb string, circuits inventory, name string) {
 		env.say("hint: " + near)
 	}
 }
+
+// hintUnseen tells of a circuit that was never seen before and is called
+// almost like another: the name may be mistyped.
+func (env *Env) hintUnseen(circuits inventory, name string) {
+	names, _ := circuits.Names()
+	names = slices.DeleteFunc(names, func(known string) bool { return known == name })
+	if near := didYouMean(name, names); near != "" {
+		env.say("hint: no circuit of that name was seen before; " + near)
+	}
+}

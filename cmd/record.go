@@ -140,26 +140,31 @@ func (o *recordOptions) call(args []string) (breaker.Call, error) {
 // enter records the call of a permit, or of a name, whose permit is empty.
 func (env *Env) enter(ctx context.Context, circuits circuitStore, opts *recordOptions, p permit, call breaker.Call) error {
 	failed := false
-	late := false
+	var before, after breaker.Circuit
 	g := guard.Guard{
 		Store: circuits, Name: p.Name, Policy: p.Policy, Seed: env.Seed,
-		Changed: func(before, after breaker.Circuit, now time.Time) {
-			late = after.Totals.Late > before.Totals.Late
-			env.tellTransitions(p.Name, opts.quiet, before, after, now)
-			env.runHooks(p.Name, opts.hooks, before, after)
+		Changed: func(was, is breaker.Circuit, now time.Time) {
+			before, after = was.At(now, 0), is
+			env.tellTransitions(p.Name, opts.quiet, was, is, now)
+			env.runHooks(p.Name, opts.hooks, was, is)
 		},
 		Warn: func(trouble error, _ string) {
 			env.warnStore(p.Name, trouble, "the outcome is not recorded")
 			failed = true
 		},
 	}
-	if p.Permit == (breaker.Permit{}) {
+	named := p.Permit == (breaker.Permit{})
+	if named {
 		g.Observe(ctx, call)
 	} else {
 		g.Judge = p.timed
 		g.Record(ctx, p.Permit, call)
 	}
-	switch {
+	switch late := after.Totals.Late > before.Totals.Late; {
+	case named && late:
+		env.warn(fmt.Sprintf("%s is half-open, and only a permit can answer its probe; only totals count this outcome", p.Name))
+	case named && opts.quiet == 0 && (before.State == breaker.Open || before.Override.Kind == breaker.Disabled):
+		env.say(fmt.Sprintf("%s is %s; only totals count this outcome", p.Name, before.Shown()))
 	case late:
 		env.warn(fmt.Sprintf("this result of %s is late: the circuit has changed since, or it was recorded before; only totals count it", p.Name))
 	case failed && opts.onStoreError == storeErrorRefuse:

@@ -124,13 +124,17 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var known []string
-	for _, sub := range c.Commands() {
-		known = append(known, sub.Name())
+	var known, topics []string // a command is meant before a topic
+	for _, sub := range inOrder(c.Commands()) {
+		if isTopic(sub) {
+			topics = append(topics, sub.Name())
+		} else {
+			known = append(known, sub.Name())
+		}
 	}
 	return &usageError{
 		err:  fmt.Errorf("unknown command %q", args[0]),
-		hint: orElse(didYouMean(args[0], known), "cb help lists the commands"),
+		hint: orElse(didYouMean(args[0], append(known, topics...)), "cb help lists the commands"),
 	}
 }
 

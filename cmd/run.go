@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -170,6 +172,10 @@ func validatePolicy(fs *pflag.FlagSet, p *breaker.Policy) error {
 		p.Threshold = 0
 	}
 	if err := p.Validate(); err != nil {
+		if !fs.Changed("threshold") {
+			given := fmt.Sprintf("--threshold %d ", p.Threshold)
+			err = errors.New(strings.Replace(err.Error(), given, given+"(the default) ", 1))
+		}
 		return &usageError{err: err, hint: "cb help states explains the rules"}
 	}
 	return nil

@@ -95,6 +95,9 @@ func (v window) Set(text string) error {
 		return nil
 	}
 	d, err := breaker.ParseDuration(text)
+	if errors.Is(err, breaker.ErrTooLong) {
+		return err //nolint:wrapcheck // the flag package adds the flag and the text
+	}
 	if err != nil {
 		return fmt.Errorf("must be a number of outcomes or a duration such as 10m, not %q", text)
 	}
