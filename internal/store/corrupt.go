@@ -18,14 +18,14 @@ const corruptTime = "20060102T150405.000000Z"
 // removes the oldest of those that were moved before. It returns the new path.
 func (dir *folder) setAside(base string, now time.Time) (string, error) {
 	prefix := base + corruptEnding
-	kept, err := dir.startingWith(prefix)
+	names, err := dir.startingWith(prefix)
 	if err != nil {
 		return "", err
 	}
+	kept := slices.DeleteFunc(names, func(name string) bool { return !dir.isCopy(base, name) })
 	if len(kept) > 0 {
 		// The newest must sort last even when the clock was set back.
-		last, err := time.Parse(corruptTime, kept[len(kept)-1][len(prefix):])
-		if err == nil && !now.After(last) {
+		if last, _ := copiedAt(base, kept[len(kept)-1]); !now.After(last) {
 			now = last.Add(time.Microsecond)
 		}
 	}
@@ -34,7 +34,7 @@ func (dir *folder) setAside(base string, now time.Time) (string, error) {
 		return "", err
 	}
 	for _, name := range kept[:max(0, len(kept)-(keptCorrupt-1))] {
-		dir.RemoveAll(name) // what cannot be removed stays
+		dir.Remove(name) // what cannot be removed stays
 	}
 	return filepath.Join(dir.Name(), aside), nil
 }

@@ -51,7 +51,6 @@ func damaged() map[string]string {
 		"half-open by itself":     alter(`"state": "`, `"state": "half-open", "was": "`),
 		"schema 0":                alter(`"schema": 1`, `"schema": 0`),
 		"a schema that is none":   alter(`"schema": 1`, `"schema": "1"`),
-		"no schema":               alter(`"schema": 1`, `"scheme": 1`),
 		"another circuit":         alter(`"name": "deploy"`, `"name": "deploy2"`),
 		"no name":                 alter(`"name": "deploy"`, `"names": "deploy"`),
 		"a window without calls":  alter(`"fresh": `, `"fresh": 999, "was": `),
@@ -122,6 +121,49 @@ func TestTheLastThreeAreKept(t *testing.T) {
 	read(t, d, "deploy2")
 }
 
+// TestOnlyCopiesAreCounted sets documents aside beside files that look like
+// copies: a circuit that is called so, and what people have put there.
+func TestOnlyCopiesAreCounted(t *testing.T) {
+	d := newDir(t)
+	d.Warn = nil
+	names := []string{"deploy.corrupt-1", "deploy.corrupt-2", "deploy.corrupt-20200101t000000.000000z"}
+	for _, name := range names {
+		update(t, d, name, increment)
+	}
+	theirs := []string{
+		"deploy.corrupt-a", "deploy.corrupt-b/file", "deploy.corrupt-20200101T000000.000000Z/file", "deploy.corrupt-20200101T000000.000000Z.txt",
+	}
+	leave(t, d, 0, theirs...)
+	for range 6 {
+		update(t, d, "deploy", increment)
+		if err := os.WriteFile(filepath.Join(d.Path, "deploy.json"), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		update(t, d, "deploy", increment)
+	}
+	for _, name := range names {
+		if got := read(t, d, name).Totals.Successes; got != 1 {
+			t.Errorf("%s has %d", name, got)
+		}
+		theirs = append(theirs, name+lockEnding)
+	}
+	for _, name := range theirs {
+		if _, err := os.Stat(filepath.Join(d.Path, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	copies := 0
+	files, _ := os.ReadDir(d.Path)
+	for _, file := range files {
+		if _, ok := copiedAt("deploy", file.Name()); ok && file.Type().IsRegular() {
+			copies++
+		}
+	}
+	if copies != keptCorrupt {
+		t.Errorf("%d copies are kept", copies)
+	}
+}
+
 func TestDamageThatCannotBeSetAsideIsTrouble(t *testing.T) {
 	d := newDir(t)
 	update(t, d, "deploy", increment)
@@ -154,4 +196,59 @@ func TestInstantsInTheFutureAreNoDamage(t *testing.T) {
 		t.Errorf("a probe is due in %v, want the period of an hour", c.RetryAt.Sub(at))
 	}
 	update(t, d, "deploy", increment)
+}
+
+// TestForeignJSONIsLeftAlone puts somebody else's JSON where circuits would be.
+func TestForeignJSONIsLeftAlone(t *testing.T) {
+	for _, text := range []string{`{"name":"package"}`, `{"$schema": "x", "compilerOptions": {}}` + "\n", ` {"a": {"schema": 1}}`} {
+		d := newDir(t)
+		update(t, d, "deploy", increment)
+		path := filepath.Join(d.Path, "package.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, found, err := d.Read("package"); found || !errors.Is(err, ErrForeign) {
+			t.Errorf("Read: %v, %v", found, err)
+		}
+		err := d.Update(context.Background(), "package", increment)
+		if !errors.Is(err, ErrForeign) || !errors.Is(err, ErrUnread) || Cause(err) != "package.json is not a circuit of cb" {
+			t.Errorf("Update: %v", err)
+		}
+		yes := func(breaker.Circuit, time.Time) bool { return true }
+		if removed, err := d.Remove(context.Background(), "package", yes); removed || !errors.Is(err, ErrForeign) {
+			t.Errorf("Remove: %v, %v", removed, err)
+		}
+		var names []string
+		for entry, err := range d.List() {
+			if err != nil {
+				t.Error(err)
+			}
+			names = append(names, entry.Name)
+		}
+		if len(names) != 1 || names[0] != "deploy" {
+			t.Errorf("List: %q", names)
+		}
+		if data, err := os.ReadFile(path); err != nil || string(data) != text {
+			t.Errorf("it became %q, %v", data, err)
+		}
+	}
+}
+
+// TestDamageIsToldInPlainWords wants no words of Go in what people read.
+func TestDamageIsToldInPlainWords(t *testing.T) {
+	for name, data := range damaged() {
+		_, err := decode([]byte(data), "deploy")
+		if name == "too large" {
+			continue // the store looks at the size
+		}
+		if err == nil {
+			t.Errorf("%s is read", name)
+			continue
+		}
+		for _, word := range []string{"json:", "Go ", "strconv", "breaker.", "Circuit.", "parsing time", "unmarshal", "invalid character"} {
+			if strings.Contains(err.Error(), word) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
 }

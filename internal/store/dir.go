@@ -39,7 +39,7 @@ type Dir struct {
 // Update replaces a circuit by what f makes of it, under its lock. A circuit
 // that was never seen, or that is damaged, is the zero one. An error of f is
 // returned as it is, and nothing is written; other errors are ErrNewer,
-// ErrLocked, the context's, or the system's. The context ends only the wait
+// ErrForeign, ErrLocked, the context's, or the system's. The context ends only the wait
 // for the lock.
 func (d *Dir) Update(ctx context.Context, name string, f func(c breaker.Circuit, now time.Time) (breaker.Circuit, error)) error {
 	if err := CheckName(name); err != nil {
@@ -118,9 +118,12 @@ func (dir *folder) fetch(name string, decode decoder) (snapshot, []byte, error) 
 	case errors.Is(err, errUnfit):
 		return snapshot{}, nil, fmt.Errorf("circuit %q is %w: %v", name, ErrCorrupt, err)
 	case err != nil:
-		return snapshot{}, nil, fmt.Errorf("read circuit %q: %w", name, err)
+		return snapshot{}, nil, unread{fmt.Errorf("read circuit %q: %w", name, err)}
 	}
 	s, err := decode.read(data, name)
+	if errors.Is(err, ErrForeign) {
+		err = fmt.Errorf("read circuit %q: %w", name, foreign{baseName(name) + dataEnding})
+	}
 	if err == nil {
 		s = dir.withRefusals(baseName(name), s)
 	}
@@ -131,7 +134,7 @@ func (dir *folder) fetch(name string, decode decoder) (snapshot, []byte, error) 
 func (decode decoder) read(data []byte, name string) (snapshot, error) {
 	s, err := decode(data, name)
 	switch {
-	case errors.Is(err, ErrNewer):
+	case errors.Is(err, ErrNewer), errors.Is(err, ErrForeign):
 		return snapshot{}, fmt.Errorf("read circuit %q: %w", name, err)
 	case err != nil:
 		return snapshot{}, fmt.Errorf("circuit %q is %w: %v", name, ErrCorrupt, err)

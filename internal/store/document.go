@@ -7,12 +7,18 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"cb/internal/breaker"
 )
 
 // schema is the version of the document that this code writes.
 const schema = 1
+
+// documentStart is how a document begins, unless it has unknown fields.
+const documentStart = "{\n \"schema\": 1,"
 
 // maxDocument is the largest document that is read or written, in bytes.
 // Circuits stay well below a quarter of it.
@@ -56,22 +62,57 @@ func decode(data []byte, name string) (snapshot, error) {
 	return doc.check(name)
 }
 
-// explain tells why a document is not one of ours. A newer schema need not
-// have our types, so its number is looked for first.
+// explain tells, in words for people, why a document is not one of ours. A
+// newer schema need not have our types, so its number is looked for first.
 func explain(data []byte, err error) error {
-	var head struct {
-		Schema int `json:"schema"`
+	var head map[string]json.RawMessage
+	var number int
+	switch wrong := json.Unmarshal(data, &head); {
+	case len(bytes.Trim(data, " \t\r\n\x00")) == 0:
+		return errors.New("it is empty")
+	case !json.Valid(data):
+		return errors.New("it is cut short or no JSON")
+	case wrong != nil || len(head) == 0:
+		return errors.New("it is no document of a circuit")
 	}
-	if wrong := json.Unmarshal(data, &head); wrong != nil {
-		return wrong
-	}
-	if head.Schema > schema {
+	stated, known := head["schema"]
+	switch {
+	case !known && !holdsKey(head, "schema"):
+		return ErrForeign
+	case json.Unmarshal(stated, &number) != nil:
+		return errors.New("its schema is no number")
+	case number > schema:
 		return ErrNewer
+	case number != schema:
+		return fmt.Errorf("unknown schema %d", number)
 	}
-	if err == nil {
-		err = fmt.Errorf("unknown schema %d", head.Schema)
+	return plain(err)
+}
+
+// plain says without the words of Go why a value cannot be read.
+func plain(err error) error {
+	var kind *json.UnmarshalTypeError
+	var instant *time.ParseError
+	var count *strconv.NumError
+	switch {
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Errorf("%s has a value of the wrong type", strings.TrimPrefix(kind.Field, "Circuit."))
+	case errors.As(err, &instant):
+		return fmt.Errorf("%s is no instant", instant.Value)
+	case errors.As(err, &count):
+		return fmt.Errorf("%q is no number", count.Num)
 	}
 	return err
+}
+
+// holdsKey finds a key as the decoder does, which takes upper for lower case.
+func holdsKey(object map[string]json.RawMessage, key string) bool {
+	for have := range object {
+		if strings.EqualFold(have, key) {
+			return true
+		}
+	}
+	return false
 }
 
 // decodeToReplace is decode for a document that will be written again: it
@@ -92,12 +133,19 @@ func decodeToReplace(data []byte, name string) (snapshot, error) {
 // check returns the circuit if it can be the one of that name.
 func (doc document) check(name string) (snapshot, error) {
 	if doc.Name != name {
-		return snapshot{}, fmt.Errorf("it is the circuit %q", doc.Name)
+		return snapshot{}, isAnother(doc.Name)
 	}
 	if err := doc.Validate(); err != nil {
 		return snapshot{}, err
 	}
 	return snapshot{circuit: doc.Circuit, clock: doc.Clock, found: true, write: doc.Write}, nil
+}
+
+func isAnother(name string) error {
+	if name == "" {
+		return errors.New("it names no circuit")
+	}
+	return fmt.Errorf("it is the circuit %q", name)
 }
 
 // decodeStrict fails at fields that the document does not have, and at

@@ -16,6 +16,7 @@ type folder struct {
 	shared bool // setgid and group-writable: its files are for the group
 	uid    int  // whom new files are given to; -1: they stay ours
 	gid    int
+	owner  int // whom the directory belongs to; -1: unknown
 }
 
 // openFolder opens an existing directory.
@@ -29,7 +30,7 @@ func openFolder(path string) (*folder, error) {
 		root.Close()
 		return nil, err
 	}
-	dir := &folder{Root: root}
+	dir := &folder{Root: root, owner: ownerOf(info)}
 	dir.shared, dir.uid, dir.gid = demands(info)
 	return dir, nil
 }
@@ -175,14 +176,18 @@ func (dir *folder) read(name string) ([]byte, error) {
 // errUnfit says that what stands where a document should be is none.
 var errUnfit = errors.New("no document")
 
-// replace puts a document in the place of another in one step. The temporary
-// file may be left over from a crash, or planted: it is removed, never opened.
+// replace puts a document in the place of another in one step. A temporary file
+// that a crash has left is removed; whatever else has its name stays, and
+// another name is used.
 func (dir *folder) replace(name, temp string, data []byte) error {
 	file, err := dir.create(temp)
 	if errors.Is(err, fs.ErrExist) {
-		if err = dir.Remove(temp); err == nil {
-			file, err = dir.create(temp)
+		if !dir.isUnfinished(temp) {
+			temp = uniqueName(temp)
+		} else if err := dir.Remove(temp); err != nil {
+			return err
 		}
+		file, err = dir.create(temp)
 	}
 	if err != nil {
 		return err

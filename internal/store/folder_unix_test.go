@@ -309,7 +309,7 @@ func TestAPlantedDirectoryOfLeases(t *testing.T) {
 func TestALeftTemporaryFileIsReplaced(t *testing.T) {
 	d := newDir(t)
 	update(t, d, "deploy", increment)
-	if err := os.WriteFile(filepath.Join(d.Path, "deploy.tmp"), []byte(strings.Repeat("x", 1<<20)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(d.Path, "deploy.tmp"), []byte(documentStart+strings.Repeat("x", 1<<20)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	update(t, d, "deploy", increment)

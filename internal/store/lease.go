@@ -117,19 +117,16 @@ func (d *Dir) sweepLeases(dir *folder, base string, before, after breaker.Circui
 	if !gone {
 		return
 	}
-	leases, err := dir.Open(base + probesEnding)
-	if err != nil {
-		return
-	}
-	names, _ := leases.Readdirnames(-1)
-	leases.Close()
-	for _, token := range names {
+	tokens, ours := dir.leases(base)
+	for _, token := range tokens {
 		key := leaseKey{base, token}
 		if !lists(after, token) && d.dead(key) {
 			dir.Remove(key.path())
 		}
 	}
-	dir.Remove(base + probesEnding) // fails while there are others
+	if ours {
+		dir.Remove(base + probesEnding) // fails while there are others
+	}
 }
 
 // giveUp releases leases whose probes were not written after all.
@@ -137,7 +134,7 @@ func (d *Dir) giveUp(dir *folder, taken []leaseKey) {
 	for _, key := range taken {
 		d.drop(key)
 		dir.Remove(key.path())
-		dir.Remove(key.base + probesEnding)
+		dir.Remove(key.base + probesEnding) // fails while there are others
 	}
 }
 

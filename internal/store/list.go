@@ -26,7 +26,8 @@ const listBatch = 128
 
 // List returns all circuits in the order of their names. It takes no lock and
 // writes nothing. A circuit that cannot be read comes as an error with its
-// name and does not end the list. A missing store is an empty one.
+// name and does not end the list. JSON of somebody else is left out. A missing
+// store is an empty one.
 func (d *Dir) List() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		dir, err := openFolder(d.Path)
@@ -46,7 +47,7 @@ func (d *Dir) List() iter.Seq2[Entry, error] {
 		for batch := range slices.Chunk(names, listBatch) {
 			for _, one := range d.viewAll(dir, batch) {
 				if one.missing {
-					continue // removed since its name was read
+					continue
 				}
 				if !yield(one.Entry, one.err) {
 					return
@@ -64,7 +65,7 @@ func (d *Dir) List() iter.Seq2[Entry, error] {
 // listed is an entry or the reason why there is none.
 type listed struct {
 	Entry
-	missing bool
+	missing bool // removed since its name was read, or somebody else's
 	err     error
 }
 
@@ -75,7 +76,7 @@ func (d *Dir) viewAll(dir *folder, names []string) []listed {
 	clock := func() Reading { return now }
 	return inParallel(names, func(i int) listed {
 		c, now, found, err := d.view(dir, names[i], clock)
-		return listed{Entry{names[i], c, now}, !found && err == nil, err}
+		return listed{Entry{names[i], c, now}, !found && err == nil || errors.Is(err, ErrForeign), err}
 	})
 }
 
@@ -151,8 +152,11 @@ func (dir *folder) trueName(base string) (string, error) {
 		return "", fmt.Errorf("read circuit %q: %w", base, err)
 	}
 	name, err := decodeName(data)
-	if err == nil && baseName(name) != base {
-		err = fmt.Errorf("it is the circuit %q", name)
+	switch {
+	case err != nil:
+		err = explain(data, err)
+	case baseName(name) != base:
+		err = isAnother(name)
 	}
 	if err != nil {
 		return "", fmt.Errorf("circuit %q is %w: %v", base, ErrCorrupt, err)

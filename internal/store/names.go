@@ -62,6 +62,9 @@ func baseName(name string) string {
 	return slug(name) + "~" + hex.EncodeToString(hash[:8])
 }
 
+// FileName returns the name of the file that holds a circuit in a directory.
+func FileName(name string) string { return baseName(name) + dataEnding }
+
 // isPlain reports whether a name can be a file name on every system as it is.
 func isPlain(name string) bool {
 	if name == "" || len(name) > maxPlain || name[0] == '.' || name[0] == '_' || name[0] == '-' {

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -23,7 +24,34 @@ const refusedEnding = ".refused"
 
 // refusedFormat has a fixed length, so that a count is written over another in
 // one step.
-const refusedFormat = "%016x %016x\n"
+const (
+	refusedFormat = "%016x %016x\n"
+	countSize     = 16 + 1 + 16 + 1
+)
+
+// isCountText reports whether a text is a count of refusals, or the beginning
+// of one, or what a power cut makes of that: NULs.
+func isCountText(data []byte) bool {
+	if len(data) > countSize {
+		return false
+	}
+	for i, b := range data {
+		switch {
+		case b == 0:
+		case i == 16:
+			if b != ' ' {
+				return false
+			}
+		case i == countSize-1:
+			if b != '\n' {
+				return false
+			}
+		case (b < '0' || b > '9') && (b < 'a' || b > 'f'):
+			return false
+		}
+	}
+	return true
+}
 
 // withRefusals adds to a circuit those that are counted beside it.
 func (dir *folder) withRefusals(base string, s snapshot) snapshot {
@@ -64,20 +92,20 @@ func (dir *folder) countsRefusal(base string, old snapshot, before, after breake
 }
 
 // openCount opens the file with a count to write over it. Whatever else lies
-// there is replaced: a hard link may lead to a file that must not be written.
+// there is not touched: a hard link may lead to a file that must not be written.
 func (dir *folder) openCount(name string) (*os.File, error) {
-	file, info, err := dir.openRegular(name, os.O_WRONLY)
-	if err == nil && !hasOneName(info) {
-		file.Close()
-		err = errUnfit
-	}
-	if errors.Is(err, errUnfit) {
-		if err = dir.Remove(name); err == nil {
-			err = fs.ErrNotExist
-		}
-	}
+	file, info, err := dir.openRegular(name, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		return dir.create(name)
 	}
-	return file, err
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, countSize+1)
+	n, err := file.ReadAt(data, 0)
+	if err == io.EOF && hasOneName(info) && isCountText(data[:n]) {
+		return file, nil
+	}
+	file.Close()
+	return nil, errUnfit
 }

@@ -46,13 +46,17 @@ func (d *Dir) Remove(ctx context.Context, name string, idle func(c breaker.Circu
 	for _, key := range d.heldFor(base) {
 		d.drop(key)
 	}
-	// The lock file goes last: without it the others would be unprotected.
-	for _, file := range []string{base + refusedEnding, base + dataEnding, base + tempEnding, base + outputEnding} {
-		if err := dir.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, fmt.Errorf("remove circuit %q: %w", name, err)
-		}
+	// The document goes before what it explains, and the lock file last: without
+	// it the others would be unprotected.
+	if err := dir.Remove(base + dataEnding); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("remove circuit %q: %w", name, err)
 	}
-	dir.RemoveAll(base + probesEnding)
+	if err := dir.removeOurs(base); err != nil {
+		return true, fmt.Errorf("remove circuit %q: %w", name, err)
+	}
+	if !dir.isLock(base + lockEnding) {
+		return true, nil // it only served as one
+	}
 	if err := removeLocked(dir.Root, base+lockEnding, held); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return true, fmt.Errorf("remove lock of circuit %q: %w", name, err)
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,8 +27,8 @@ const unfinishedAge = time.Hour
 // what that was: unfinished writes, leases of probes that are gone, locks of
 // circuits that are gone, and of what people may want to look at, copies of
 // damaged circuits and outputs without a circuit, those older than age. A
-// circuit that is locked by somebody is in use and left alone. With dryRun
-// nothing is changed.
+// circuit that is locked by somebody is in use and left alone, and so is what
+// may be somebody else's. With dryRun nothing is changed.
 func (d *Dir) Sweep(age time.Duration, dryRun bool) ([]Leftover, error) {
 	dir, err := openFolder(d.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +45,11 @@ func (d *Dir) Sweep(age time.Duration, dryRun bool) ([]Leftover, error) {
 	s := &sweep{d: d, dir: dir, now: d.Clock().Wall, age: age, dryRun: dryRun}
 	remains := remainsOf(names)
 	for _, base := range slices.Sorted(maps.Keys(remains)) {
-		if err := s.base(base, remains[base]); err != nil {
+		ours := slices.DeleteFunc(remains[base].files, func(file string) bool { return !dir.owns(base, file) })
+		if len(ours) == 0 {
+			continue
+		}
+		if err := s.base(base, ours); err != nil {
 			return s.found, fmt.Errorf("sweep %s: %w", base, err)
 		}
 	}
@@ -102,7 +105,9 @@ func baseOf(file string) (base string, isDocument bool) {
 		}
 	}
 	if at := strings.LastIndex(file, corruptEnding); at > 0 && isBase(file[:at]) {
-		return file[:at], false
+		if _, ok := copiedAt(file[:at], file); ok {
+			return file[:at], false
+		}
 	}
 	if unfinished, ok := uniqueOf(file); ok {
 		for _, ending := range []string{outputEnding + tempEnding, tempEnding, lockEnding} {
@@ -119,17 +124,43 @@ func isBase(base string) bool { return isPlain(base) || isHashed(base) }
 // uniqueOf undoes uniqueName.
 func uniqueOf(file string) (name string, ok bool) {
 	at := strings.LastIndexByte(file, '-')
-	if at < 0 || len(file)-at-1 != 16 {
+	if at < 0 || !isHex16(file[at+1:]) {
 		return "", false
 	}
-	_, err := hex.DecodeString(file[at+1:])
-	return file[:at], err == nil
+	return file[:at], true
 }
 
-// base sweeps the files of one circuit, under its lock.
-func (s *sweep) base(base string, r remains) error {
-	if s.dryRun && !slices.Contains(r.files, base+lockEnding) {
-		return s.files(base, r) // taking the lock would make its file
+// owns reports whether a file, whose name is one of a circuit's, is known to be
+// ours.
+func (dir *folder) owns(base, file string) bool {
+	_, unique := uniqueOf(file)
+	switch {
+	case file == base+lockEnding:
+		return dir.isLock(file)
+	case file == base+tempEnding:
+		return dir.isUnfinished(file)
+	case file == base+refusedEnding:
+		return dir.isCount(file)
+	case file == base+outputEnding:
+		return dir.made(file) && dir.isLock(base+lockEnding)
+	case file == base+probesEnding:
+		_, ours := dir.leases(base)
+		return ours
+	case unique && strings.HasPrefix(file, base+lockEnding):
+		return dir.isLock(file)
+	case unique:
+		return dir.made(file)
+	}
+	return dir.isCopy(base, file)
+}
+
+// base sweeps files of one circuit that are ours, under its lock.
+func (s *sweep) base(base string, files []string) error {
+	lock := base + lockEnding
+	if _, err := s.dir.Lstat(lock); s.dryRun && errors.Is(err, fs.ErrNotExist) {
+		return s.files(base, files) // taking the lock would make its file
+	} else if err == nil && !s.dir.isLock(lock) {
+		return nil // somebody else's: they may hold it for what is not our business
 	}
 	held, err := s.d.tryLock(s.dir, base)
 	if errors.Is(err, ErrLocked) {
@@ -142,17 +173,16 @@ func (s *sweep) base(base string, r remains) error {
 	if held.held == nil {
 		return nil // without locks nobody knows what is in use
 	}
-	if err := s.files(base, r); err != nil {
+	if err := s.files(base, files); err != nil {
 		return err
 	}
 	if _, err := s.dir.Lstat(base + dataEnding); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	lock := base + lockEnding
-	if slices.ContainsFunc(r.files, func(file string) bool { return file != lock && s.stays(file) }) {
+	if slices.ContainsFunc(files, func(file string) bool { return file != lock && s.stays(file) }) {
 		return nil // it is still protected by the lock
 	}
-	if slices.Contains(r.files, lock) {
+	if slices.Contains(files, lock) {
 		s.found = append(s.found, Leftover{lock, "the lock of a circuit that is gone"})
 	}
 	if s.dryRun {
@@ -172,12 +202,12 @@ func (s *sweep) stays(file string) bool {
 
 // files sweeps all but the lock. What is there is looked at again, because the
 // list was made without the lock.
-func (s *sweep) files(base string, r remains) error {
+func (s *sweep) files(base string, files []string) error {
 	_, err := s.dir.Lstat(base + dataEnding)
 	forgotten := errors.Is(err, fs.ErrNotExist)
-	for _, file := range r.files {
+	for _, file := range files {
 		info, err := s.dir.Lstat(file)
-		if err != nil {
+		if err != nil || !s.dir.owns(base, file) {
 			continue // gone since
 		}
 		idle := s.now.Sub(info.ModTime())
@@ -186,7 +216,7 @@ func (s *sweep) files(base string, r remains) error {
 		switch {
 		case file == base+tempEnding, unique && idle > unfinishedAge:
 			was = "an unfinished write"
-		case strings.HasPrefix(file, base+corruptEnding) && s.setAside(base, file, info) > s.age:
+		case s.dir.isCopy(base, file) && s.setAside(base, file) > s.age:
 			was = "a damaged circuit that was set aside"
 		case file == base+refusedEnding && forgotten:
 			was = "the count of refusals of a circuit that is gone"
@@ -208,11 +238,8 @@ func (s *sweep) files(base string, r remains) error {
 
 // setAside returns how long ago a damaged document was set aside, as its name
 // tells.
-func (s *sweep) setAside(base, file string, info fs.FileInfo) time.Duration {
-	at, err := time.Parse(corruptTime, strings.TrimPrefix(file, base+corruptEnding))
-	if err != nil {
-		at = info.ModTime()
-	}
+func (s *sweep) setAside(base, file string) time.Duration {
+	at, _ := copiedAt(base, file)
 	return s.now.Sub(at)
 }
 
@@ -233,19 +260,11 @@ func (s *sweep) leases(base string, forgotten bool) error {
 		}
 		c = stored.circuit
 	}
-	folder, err := s.dir.Open(base + probesEnding)
-	if err != nil {
-		return nil
-	}
-	tokens, err := folder.Readdirnames(-1)
-	folder.Close()
-	if err != nil {
-		return nil
-	}
+	tokens, _ := s.dir.leases(base)
 	slices.Sort(tokens)
 	for _, token := range tokens {
 		key := leaseKey{base, token}
-		if isToken(token) && !lists(c, token) && s.d.dead(key) {
+		if !lists(c, token) && s.d.dead(key) {
 			if err := s.remove(key.path(), "the lease of a probe that is gone"); err != nil {
 				return err
 			}
@@ -259,7 +278,7 @@ func (s *sweep) leases(base string, forgotten bool) error {
 
 func (s *sweep) remove(file, was string) error {
 	if !s.dryRun {
-		if err := s.dir.RemoveAll(file); err != nil {
+		if err := s.dir.Remove(file); err != nil {
 			return err
 		}
 	}

@@ -2,9 +2,12 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -12,7 +15,7 @@ import (
 	"cb/internal/breaker"
 )
 
-// leave writes files of a certain age into a store.
+// leave writes files of a certain age into a store, as a crash would.
 func leave(t *testing.T, d *Dir, age time.Duration, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -20,7 +23,7 @@ func leave(t *testing.T, d *Dir, age time.Duration, names ...string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte("left"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(left(name)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		at := time.Now().Add(-age)
@@ -28,6 +31,19 @@ func leave(t *testing.T, d *Dir, age time.Duration, names ...string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// left is what a file of a name holds.
+func left(name string) string {
+	switch {
+	case strings.HasSuffix(name, tempEnding):
+		return documentStart + " "
+	case strings.HasSuffix(name, refusedEnding):
+		return fmt.Sprintf(refusedFormat, 7, 12)
+	case strings.HasSuffix(name, lockEnding), strings.Contains(name, lockEnding+"-"), strings.Contains(name, probesEnding+"/"):
+		return ""
+	}
+	return "left"
 }
 
 func swept(t *testing.T, d *Dir, age time.Duration, dryRun bool) []string {
@@ -100,6 +116,87 @@ func TestSweepRemovesWhatNobodyNeeds(t *testing.T) {
 	}
 	if got := read(t, d, "deploy").Totals.Successes; got != 1 {
 		t.Errorf("the circuit has %d", got)
+	}
+}
+
+// TestSweepLeavesOthersAlone sweeps a directory that is shared with other
+// things, beside circuits and without them.
+func TestSweepLeavesOthersAlone(t *testing.T) {
+	theirs := map[string]string{
+		"yarn.lock":                                   "# yarn lockfile v1\n",
+		"notes.tmp":                                   "remember the milk",
+		"deploy.tmp":                                  "remember the milk",
+		"job.refused":                                 "none of us\n",
+		"deploy.refused":                              "none of us\n",
+		"upper.refused":                               "000000000000000A 000000000000000B\n",
+		"long.refused":                                fmt.Sprintf(refusedFormat, 7, 12) + "\n",
+		"job.stdout":                                  "log\n", // without a lock
+		"notes.corrupt-20200101":                      "mine",
+		"build.corrupt-backup/precious":               "mine",
+		"deploy.corrupt-a/precious":                   "mine",
+		"deploy.corrupt-1":                            "mine",
+		"gone.probes/README":                          "mine",
+		"gone.probes/0123456789abcdef":                "",
+		"other.probes/0123456789abcdef":               "mine",
+		"deploy.probes/notes":                         "",
+		"x.tmp-0123456789abcdeg":                      "mine",
+		"x.tmp-0123456789ABCDEF":                      "mine",
+		"x.lock-0123456789abcdef":                     "mine",
+		"poetry.corrupt-20200101T000000":              "mine",
+		"poetry.corrupt-20200101T000000.000000Z/file": "mine",
+	}
+	d := newDir(t)
+	update(t, d, "deploy", increment)
+	old := time.Now().Add(-1000 * time.Hour)
+	write := func(name, text string, mode os.FileMode) {
+		path := filepath.Join(d.Path, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range theirs {
+		write(name, text, 0o600)
+	}
+	if runtime.GOOS != "windows" { // what others can read was not made by us
+		write("flock.lock", "", 0o644)
+		write("flock.stdout", "log", 0o644)
+		write("empty.tmp", "", 0o644)
+		write("young.tmp-0123456789abcdef", "", 0o644)
+		write("old.refused", fmt.Sprintf(refusedFormat, 7, 12), 0o644)
+	}
+	before := snapshotOf(t, d.Path)
+	for _, dryRun := range []bool{true, false} {
+		if got := swept(t, d, time.Nanosecond, dryRun); got != nil {
+			t.Errorf("it removes %q", got)
+		}
+		if after := snapshotOf(t, d.Path); after != before {
+			t.Errorf("it changes\n%s\nto\n%s", before, after)
+		}
+	}
+	// A circuit that is removed takes only its own with it, and one that runs
+	// uses no name of theirs.
+	trip(t, d, "deploy")
+	update(t, d, "deploy", put(breaker.Circuit{}))
+	update(t, d, "deploy", addProbe("00000000000000aa"))
+	update(t, d, "deploy", put(breaker.Circuit{}))
+	yes := func(breaker.Circuit, time.Time) bool { return true }
+	if ok, err := d.Remove(context.Background(), "deploy", yes); !ok || err != nil {
+		t.Errorf("Remove: %v, %v", ok, err)
+	}
+	update(t, d, "yarn", increment)
+	if ok, err := d.Remove(context.Background(), "yarn", yes); !ok || err != nil {
+		t.Errorf("Remove: %v, %v", ok, err)
+	}
+	for name, text := range theirs {
+		if data, err := os.ReadFile(filepath.Join(d.Path, name)); err != nil || string(data) != text {
+			t.Errorf("%s has %q, %v", name, data, err)
+		}
 	}
 }
 

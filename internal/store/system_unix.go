@@ -66,6 +66,16 @@ func ownerOf(info fs.FileInfo) int {
 	return -1
 }
 
+// ourMode reports whether a file or a directory has the mode of those that are
+// created here.
+func ourMode(mode fs.FileMode, shared bool) bool {
+	alone, group := fs.FileMode(0o600), fs.FileMode(0o660)
+	if mode.IsDir() {
+		alone, group = 0o700, 0o770
+	}
+	return mode.Perm() == alone || shared && mode.Perm() == group
+}
+
 // hasOneName reports whether no other name leads to a file.
 func hasOneName(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
