@@ -124,5 +124,5 @@ func (env *Env) notAcquired(opts *acquireOptions, name string, err error) error 
 		}
 		return &exit{code: opts.openExitCode}
 	}
-	return fmt.Errorf("cannot save %s (%s); no permit, because of --on-store-error refuse", name, store.Cause(err))
+	return errors.New(cannotSave(name, err) + "; no permit, because of --on-store-error refuse")
 }

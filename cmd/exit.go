@@ -84,7 +84,19 @@ func (env *Env) warn(message string) {
 
 // warnStore tells of trouble with the store and what follows from it.
 func (env *Env) warnStore(name string, trouble error, consequence string) {
-	env.warn(fmt.Sprintf("cannot save %s (%s); %s", name, store.Cause(trouble), consequence))
+	env.warn(cannotSave(name, trouble) + "; " + consequence)
+}
+
+// cannotSave says why a circuit was not changed.
+func cannotSave(name string, trouble error) string {
+	if errors.Is(trouble, store.ErrUnread) {
+		return cannotRead(name, trouble)
+	}
+	return fmt.Sprintf("cannot save %s (%s)", name, store.Cause(trouble))
+}
+
+func cannotRead(name string, trouble error) string {
+	return fmt.Sprintf("cannot read %s (%s)", name, store.Cause(trouble))
 }
 
 func orElse(text, other string) string {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -131,16 +132,21 @@ func (env *Env) manual(c *cobra.Command, m manual, opts *manualOptions, args []s
 	if err != nil {
 		return err
 	}
-	if len(names) == 0 {
-		env.say(fmt.Sprintf("nothing to %s: no circuits in %s", c.Name(), circuits.Place()))
-	}
 	given := func(name string) bool { return slices.Contains(args, name) }
-	unchanged, failed := 0, false
+	unchanged, foreign, failed := 0, 0, false
 	for _, name := range names {
 		_, _, found, err := circuits.Read(name)
 		unseen := err == nil && !found
-		if unseen && !m.creates {
+		switch {
+		case unseen && !m.creates:
 			env.sayUnknown(c.Name(), circuits, name)
+			continue
+		case errors.Is(err, store.ErrForeign) && !given(name):
+			foreign++ // it only looks like a circuit's file
+			continue
+		case err != nil && !given(name):
+			env.say(cannotRead(name, err) + "; it is as it was")
+			failed = true
 			continue
 		}
 		hooks, order, err := env.orderFor(name, opts)
@@ -150,7 +156,7 @@ func (env *Env) manual(c *cobra.Command, m manual, opts *manualOptions, args []s
 		did, err := env.apply(c, circuits, name, m, order)
 		switch {
 		case err != nil:
-			env.say(fmt.Sprintf("cannot save %s (%s); it is as it was", name, store.Cause(err)))
+			env.say(cannotSave(name, err) + "; it is as it was")
 			failed = true
 		case did.changed || given(name):
 			env.say(did.text)
@@ -163,6 +169,9 @@ func (env *Env) manual(c *cobra.Command, m manual, opts *manualOptions, args []s
 		if stopped := env.runHooks(name, hooks, did.before, did.after); stopped != 0 {
 			return &exit{code: 128 + int(stopped), signal: stopped} // the rest is left as it was
 		}
+	}
+	if len(names) == foreign {
+		env.say(fmt.Sprintf("nothing to %s: no circuits in %s", c.Name(), circuits.Place()))
 	}
 	if unchanged > 0 {
 		env.say(fmt.Sprintf("%s %s", circuitsWere(unchanged), m.already))
@@ -220,7 +229,7 @@ func (env *Env) selected(c *cobra.Command, circuits inventory, args []string, al
 	if all || slices.ContainsFunc(args, isGlob) {
 		var err error
 		if known, err = circuits.Names(); err != nil {
-			return nil, fmt.Errorf("cannot read %s (%s)", circuits.Place(), store.Cause(err))
+			return nil, errors.New(cannotRead(circuits.Place(), err))
 		}
 	}
 	if all {

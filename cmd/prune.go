@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -62,6 +63,7 @@ func (env *Env) prune(c *cobra.Command, opts *pruneOptions) error {
 	for _, name := range names {
 		removed, err := env.pruneOne(c, circuits, name, idle, opts.dryRun)
 		switch {
+		case errors.Is(err, store.ErrForeign): // it only looks like a circuit's file
 		case err != nil:
 			env.warn(fmt.Sprintf("cannot remove %s (%s)", name, store.Cause(err)))
 			failed = true

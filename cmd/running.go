@@ -223,7 +223,7 @@ func (r *run) ownEnd(err error) *exit {
 		}
 		return &exit{code: r.opts.openExitCode}
 	case errors.As(err, &trouble):
-		r.notRun = fmt.Sprintf("cannot save %s (%s)", r.opts.name, store.Cause(trouble.Err))
+		r.notRun = cannotSave(r.opts.name, trouble.Err)
 		r.env.say(r.notRun + "; skipped, because of --on-store-error refuse")
 		return &exit{code: exitTrouble}
 	}

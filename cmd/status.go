@@ -141,6 +141,8 @@ func (env *Env) showStatus(c *cobra.Command, opts *statusOptions, args []string,
 	switch {
 	case opts.json:
 		err = list.End()
+	case empty && len(args) > 0:
+		_, err = fmt.Fprintf(to.out, "no circuit matches %s\n", render.Safe(strings.Join(args, " ")))
 	case empty:
 		_, err = fmt.Fprintf(to.out, "no circuits yet in %s; cb run --name NAME -- COMMAND makes the first\n", render.Safe(circuits.Place()))
 	case len(rows) == 0 && unread:

@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -23,7 +25,7 @@ func (env *Env) views(circuits inventory, args []string) (views iter.Seq2[render
 	}
 	known, err := circuits.Names()
 	if err != nil {
-		return nil, false, fmt.Errorf("cannot read %s (%s)", circuits.Place(), store.Cause(err))
+		return nil, false, errors.New(cannotRead(circuits.Place(), err))
 	}
 	if len(args) == 0 {
 		return listed(circuits, nil), false, nil
@@ -91,12 +93,27 @@ func (env *Env) view(circuits inventory, name string) (render.View, error) {
 	}
 	circuit, now, found, err := circuits.Read(name)
 	if err != nil {
-		return render.View{}, fmt.Errorf("cannot read %s (%s)", name, store.Cause(err))
+		return render.View{}, &usageError{err: errors.New(cannotRead(name, err)), hint: unreadHint(circuits, name, err)}
 	}
 	if !found {
 		return render.View{}, env.unknownCircuit(circuits, name)
 	}
 	return render.View{Name: name, Circuit: circuit.Found(now), Now: now}, nil
+}
+
+// unreadHint says what becomes of a circuit that cannot be read, or "".
+func unreadHint(circuits inventory, name string, err error) string {
+	place := "it"
+	if _, ok := circuits.(*store.Dir); ok {
+		place = filepath.Join(circuits.Place(), store.FileName(name))
+	}
+	switch {
+	case errors.Is(err, store.ErrForeign):
+		return "another name, or a directory for circuits alone (--store), keeps them apart"
+	case errors.Is(err, store.ErrCorrupt):
+		return "the next run sets " + place + " aside and starts with a closed circuit"
+	}
+	return ""
 }
 
 // style is what stdout can show. NO_COLOR wins over CLICOLOR_FORCE, and that
