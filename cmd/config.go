@@ -43,8 +43,10 @@ func atMostOneName(c *cobra.Command, args []string) error {
 func (env *Env) config(c *cobra.Command, name string, json bool) error {
 	opts := newRunOptions()
 	fs := newConfigurable(opts)
-	if limit := c.Flags().Lookup(storeLimitFlag); limit.Changed {
-		_ = fs.Set(storeLimitFlag, limit.Value.String()) // it was set before
+	for _, flag := range []string{storeLimitFlag, lockWaitFlag} {
+		if given := c.Flags().Lookup(flag); given.Changed {
+			_ = fs.Set(flag, given.Value.String()) // it was set before
+		}
 	}
 	given, err := env.configure(fs, name)
 	if err != nil {

@@ -24,7 +24,7 @@ type section struct {
 // sections are the groups of the flags of run; other commands use some of them.
 func sections() []section {
 	return []section{
-		{"Circuit", []string{"name", "store", "store-limit", "on-store-error"}},
+		{"Circuit", []string{"name", "store", "store-limit", "lock-wait", "on-store-error"}},
 		{"Trip", []string{"threshold", "window", "failure-rate", "min-calls", "failure-ttl", "slow-after"}},
 		{"Recover", []string{
 			"timeout", "backoff", "max-timeout", "jitter", "probes", "successes", "probe-limit",

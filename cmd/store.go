@@ -44,12 +44,15 @@ type inventory interface {
 const (
 	storeFlag      = "store"
 	storeLimitFlag = "store-limit"
+	lockWaitFlag   = "lock-wait"
 )
 
 func addStoreFlags(fs *pflag.FlagSet) {
 	fs.Var(line{new(string)}, storeFlag, "where circuits live: a directory, or the `URL` of a Redis or Valkey server (default: the state directory)")
 	limit := 2 * time.Second
 	fs.Var(duration{&limit}, storeLimitFlag, "how long a server may take to answer, connecting included")
+	wait := store.DefaultLockWait
+	fs.Var(duration{&wait}, lockWaitFlag, "how long to wait for a circuit of a directory that another run is changing")
 }
 
 // openStore returns the store that the flag, CB_STORE, the configuration or
@@ -73,7 +76,23 @@ func (env *Env) openStoreFor(c *cobra.Command, prove bool) (inventory, error) {
 			return nil, fmt.Errorf("locate the store: %w", err)
 		}
 	}
-	return &store.Dir{Path: path, Clock: env.Clock, Prove: prove, Warn: env.warn}, nil
+	circuits := &store.Dir{Path: path, Clock: env.Clock, Prove: prove, Warn: env.warn}
+	if err := env.setDuration(c.Flags(), lockWaitFlag, &circuits.LockWait); err != nil {
+		return nil, err
+	}
+	return circuits, nil
+}
+
+// setDuration sets what a store flag is for, unless nothing sets the flag.
+func (env *Env) setDuration(fs *pflag.FlagSet, flag string, d *time.Duration) error {
+	text, source, err := env.storeSetting(fs, flag)
+	if err != nil || text == "" {
+		return err
+	}
+	if err := (duration{d}).Set(text); err != nil {
+		return &usageError{err: fmt.Errorf("%s: %w", source, err)}
+	}
+	return nil
 }
 
 // openServer returns the store at a URL, which no message may show: it may
@@ -92,12 +111,8 @@ func (env *Env) openServer(fs *pflag.FlagSet, url, scheme, source string, prove 
 	if circuits.Secured() && env.Secure == nil {
 		return nil, env.becomeSecure(scheme)
 	}
-	text, source, err := env.storeSetting(fs, storeLimitFlag)
-	if err != nil {
+	if err := env.setDuration(fs, storeLimitFlag, &circuits.Limit); err != nil {
 		return nil, err
-	}
-	if err := (duration{&circuits.Limit}).Set(text); text != "" && err != nil {
-		return nil, &usageError{err: fmt.Errorf("%s: %w", source, err)}
 	}
 	circuits.Prove, circuits.Warn = prove, env.warn
 	return circuits, nil

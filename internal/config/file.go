@@ -99,7 +99,11 @@ func Read(path string) (File, error) {
 	}
 	data, err := read(path)
 	if err != nil {
-		return File{}, &Error{Path: path, Err: err}
+		wrong := &Error{Path: path, Err: err}
+		if errors.Is(err, errNotRegular) {
+			wrong.Hint = "write the configuration to a file; what is read once cannot serve every run"
+		}
+		return File{}, wrong
 	}
 	file := File{Path: path, Found: true}
 	if err := file.parse(data); err != nil {
@@ -109,11 +113,21 @@ func Read(path string) (File, error) {
 }
 
 func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO must not stop us
 	if err != nil {
 		return nil, cause(err)
 	}
 	defer f.Close()
+	switch info, err := f.Stat(); {
+	case err != nil:
+		return nil, cause(err)
+	case isNull(info):
+		return nil, nil
+	case info.IsDir():
+		return nil, syscall.EISDIR
+	case !info.Mode().IsRegular():
+		return nil, errNotRegular
+	}
 	var data bytes.Buffer
 	switch n, err := io.Copy(&data, io.LimitReader(f, MaxSize+1)); {
 	case err != nil:
@@ -123,6 +137,18 @@ func read(path string) ([]byte, error) {
 	}
 	// Editors on Windows put a mark in front of UTF-8.
 	return bytes.TrimPrefix(data.Bytes(), []byte("\ufeff")), nil
+}
+
+// errNotRegular says that there is a FIFO, a socket or a device.
+var errNotRegular = errors.New("not a regular file")
+
+// isNull reports whether a file is the null device, which says nothing.
+func isNull(info fs.FileInfo) bool {
+	if info.Mode().IsRegular() {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
 }
 
 // cause strips the path and the call from an error of the system.

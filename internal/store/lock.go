@@ -14,8 +14,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// defaultLockWait is how long Update waits for the lock when Dir does not say.
-const defaultLockWait = 5 * time.Second
+// DefaultLockWait is how long Update waits for the lock when Dir does not say.
+const DefaultLockWait = 5 * time.Second
 
 // lock is the right to change one circuit.
 type lock struct {
@@ -51,7 +51,7 @@ func uninterrupted(try func() (bool, error)) (bool, error) {
 func (d *Dir) lock(ctx context.Context, dir *folder, base string) (*lock, error) {
 	wait := d.LockWait
 	if wait == 0 {
-		wait = defaultLockWait
+		wait = DefaultLockWait
 	}
 	// A timer costs something, and most locks are free.
 	expired := sync.OnceValue(func() <-chan time.Time { return time.After(wait) })
