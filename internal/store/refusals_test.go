@@ -148,3 +148,31 @@ func TestReadingsNeverLoseRefusals(t *testing.T) {
 		last = now
 	}
 }
+
+// Neither what is no count nor what has a second name is written over, and the
+// refusals are counted all the same.
+func TestOnlyCountsAreWrittenOver(t *testing.T) {
+	for _, linked := range []bool{false, true} {
+		d := newDir(t)
+		trip(t, d, "deploy")
+		theirs, text := filepath.Join(d.Path, "deploy"+refusedEnding), "refused by the bank\n"
+		if linked {
+			text = "0000000000000001 0000000000000001\n"
+		}
+		if err := os.WriteFile(theirs, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if linked {
+			if err := os.Link(theirs, filepath.Join(d.Path, "victim")); err != nil {
+				t.Skip(err)
+			}
+		}
+		for range 2 {
+			refuse(t, d, "deploy")
+		}
+		wantRefused(t, d, "deploy", 3)
+		if data, err := os.ReadFile(theirs); err != nil || string(data) != text {
+			t.Errorf("it became %q, %v", data, err)
+		}
+	}
+}
