@@ -151,7 +151,7 @@ func TestReadingsNeverLoseRefusals(t *testing.T) {
 
 // Neither what is no count nor what has a second name is written over, and the
 // refusals are counted all the same.
-func TestOnlyCountsAreWrittenOver(t *testing.T) {
+func TestRefusalsWriteOverNothingElse(t *testing.T) {
 	for _, linked := range []bool{false, true} {
 		d := newDir(t)
 		trip(t, d, "deploy")
