@@ -24,7 +24,7 @@ func TestRedisTrouble(t *testing.T) {
 		want  string // ADDR stands for the address
 		reads bool   // a reading still works
 	}{
-		"killed":         {begin: (*redistest.Server).Kill, want: "no connection to ADDR: connection refused"},
+		"killed":         {begin: (*redistest.Server).Kill, want: "no connection to ADDR"},
 		"paused":         {begin: (*redistest.Server).Pause, want: "answer in time"},
 		"needs password": {args: []string{"--requirepass", "pa55word"}, want: "ADDR asks for a password"},
 		"wrong password": {
@@ -90,7 +90,7 @@ func TestRedisTrouble(t *testing.T) {
 			err := r.Update(context.Background(), "deploy", increment)
 			again := r.Update(context.Background(), "deploy", increment)
 			_, _, _, reading := r.Read("deploy")
-			if took := time.Since(began); took > 1200*time.Millisecond {
+			if took := time.Since(began); took > 3*time.Second {
 				t.Errorf("a change, another attempt and a reading took %v, with a limit of 500ms", took)
 			}
 			for _, err := range []error{err, again} {
