@@ -103,7 +103,7 @@ func (dir *folder) openCount(name string) (*os.File, error) {
 	}
 	data := make([]byte, countSize+1)
 	n, err := file.ReadAt(data, 0)
-	if err == io.EOF && hasOneName(info) && isCountText(data[:n]) {
+	if errors.Is(err, io.EOF) && hasOneName(info) && isCountText(data[:n]) {
 		return file, nil
 	}
 	file.Close()
