@@ -23,6 +23,7 @@ import (
 const clockFile = "CB_TEST_CLOCK"
 
 func TestMain(m *testing.M) {
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // a second in each of a thousand processes
 	testscript.Main(m, map[string]func(){
 		"cb": func() { os.Exit(cmd.Main(testEnvironment())) },
 		// With TLS, where a store needs it.
@@ -52,6 +53,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 			env.Setenv("STORE", filepath.Join(env.WorkDir, "state", "cb"))
 			env.Setenv("TZ", "UTC")
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("USER", "alice")
 			clock := filepath.Join(env.WorkDir, ".clock")
 			env.Setenv(clockFile, clock)
