@@ -1,4 +1,4 @@
-.PHONY: build docs test race lint fuzz mutants bench release
+.PHONY: build docs test race lint fuzz mutants vulnerabilities bench release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o cb .
@@ -21,6 +21,9 @@ fuzz:
 
 mutants:
 	.ci/mutants
+
+vulnerabilities:
+	.ci/vulnerabilities
 
 bench:
 	go run ./bench

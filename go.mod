@@ -2,6 +2,8 @@ module cb
 
 go 1.26.0
 
+toolchain go1.26.10
+
 require (
 	github.com/adrg/xdg v0.5.3
 	github.com/anishathalye/porcupine v1.3.1
