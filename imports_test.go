@@ -22,10 +22,11 @@ func mayImport() map[string][]string {
 		"cb/internal/notify":    {"cb/internal/breaker", "cb/internal/process"},
 		"cb/internal/mutants":   {},
 		"cb/internal/place":     {},
-		"cb/internal/process":   {},
+		"cb/internal/process":   {"cb/internal/signals"},
 		"cb/internal/redis":     {},
 		"cb/internal/redistest": {"cb/internal/redis"},
 		"cb/internal/render":    {"cb/internal/breaker"},
+		"cb/internal/signals":   {},
 		"cb/internal/tlsconn":   {"cb/internal/redis"},
 		"cb/internal/store":     {"cb/internal/breaker", "cb/internal/redis"},
 	}

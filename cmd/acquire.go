@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,7 +108,7 @@ func (env *Env) acquire(c *cobra.Command, opts *acquireOptions, name string) err
 	if err != nil {
 		return err
 	}
-	if err := process.Tell(env.Stdout, word+"\n"); err != nil {
+	if _, err := io.WriteString(process.Writer(env.Stdout), word+"\n"); err != nil {
 		if !taken.Void { // nobody has it: a probe's slot must not wait for --probe-limit
 			g.Record(c.Context(), taken.Permit, breaker.Call{Outcome: breaker.Ignored, Code: breaker.NoCode})
 		}

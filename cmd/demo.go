@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -248,7 +249,7 @@ func (d *demo) faint(text string) string {
 }
 
 func (d *demo) write(text string) error {
-	if _, err := d.env.Stdout.WriteString(text); err != nil {
+	if _, err := io.WriteString(process.Writer(d.env.Stdout), text); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"io"
 	"syscall"
 
 	"cb/internal/process"
@@ -73,7 +74,7 @@ func (env *Env) conclude(err error) int {
 
 // say writes one line for people. That it cannot be written changes nothing.
 func (env *Env) say(line string) {
-	_ = process.Tell(env.Stderr, "cb: "+render.Safe(line)+"\n")
+	_, _ = io.WriteString(process.Writer(env.Stderr), "cb: "+render.Safe(line)+"\n")
 }
 
 // warn says it and keeps it for the result file.

@@ -85,7 +85,7 @@ func (r *run) standIn() (*stood, error) {
 	}
 	if f.cached.on {
 		if output, ok := r.cached(); ok {
-			return &stood{kind: kindCached}, pass(r.env.Stdout, output)
+			return &stood{kind: kindCached}, pass(process.Writer(r.env.Stdout), output)
 		}
 	}
 	if f.text.given {
@@ -93,7 +93,7 @@ func (r *run) standIn() (*stood, error) {
 		if !strings.HasSuffix(text, "\n") && text != "" {
 			text += "\n"
 		}
-		return &stood{kind: kindText}, pass(r.env.Stdout, []byte(text))
+		return &stood{kind: kindText}, pass(process.Writer(r.env.Stdout), []byte(text))
 	}
 	return nil, nil
 }
@@ -121,7 +121,7 @@ func howEnded(result process.Result) string {
 // the run. Its output is held as well: the next in the chain may have to
 // answer instead.
 func (r *run) fallbackCommand(line string) (process.Result, *stdout) {
-	out := &stdout{out: r.env.Stdout, limit: int(r.opts.fallback.limit), hold: true}
+	out := &stdout{out: process.Writer(r.env.Stdout), limit: int(r.opts.fallback.limit), hold: true}
 	state := r.after.State.String()
 	return process.Command{
 		Args: process.Shell(line), Env: r.env.commandVars(r.opts.name, state, false),

@@ -154,18 +154,18 @@ func (r *run) judge(found classify.Matches) {
 func (r *run) listen(command *process.Command) func() classify.Matches {
 	f := &r.opts.fallback
 	if f.forFailure() || f.cached.on {
-		r.out = &stdout{out: r.env.Stdout, limit: int(f.limit), hold: f.forFailure()}
+		r.out = &stdout{out: process.Writer(r.env.Stdout), limit: int(f.limit), hold: f.forFailure()}
 		command.PipeStdout = r.out
 	}
 	if !r.opts.rules.Reads() {
 		return func() classify.Matches { return classify.Matches{} }
 	}
 	out, err := r.opts.rules.NewScanner(), r.opts.rules.NewScanner()
-	command.PipeStderr = io.MultiWriter(err, r.env.Stderr) // the rules go on where stderr is full
+	command.PipeStderr = io.MultiWriter(err, process.Writer(r.env.Stderr)) // the rules go on where stderr is full
 	if r.out != nil {
 		command.PipeStdout = io.MultiWriter(r.out, out)
 	} else {
-		command.PipeStdout = io.MultiWriter(r.env.Stdout, out)
+		command.PipeStdout = io.MultiWriter(process.Writer(r.env.Stdout), out)
 	}
 	return func() classify.Matches { return out.Found().Or(err.Found()) }
 }

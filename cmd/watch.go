@@ -96,7 +96,7 @@ func (w *watch) close() error {
 }
 
 func (w *watch) write(text string) error {
-	if _, err := io.WriteString(w.env.Stdout, text); err != nil {
+	if _, err := io.WriteString(process.Writer(w.env.Stdout), text); err != nil {
 		return fmt.Errorf("draw: %w", err)
 	}
 	return nil
@@ -213,7 +213,7 @@ func (env *Env) watchPlain(ctx context.Context, every time.Duration, draw func(p
 	next := time.NewTicker(every)
 	defer next.Stop()
 	for {
-		if err := draw(picture{env.Stdout, env.warn}); err != nil {
+		if err := draw(picture{process.Writer(env.Stdout), env.warn}); err != nil {
 			return err
 		}
 		select {
@@ -221,7 +221,7 @@ func (env *Env) watchPlain(ctx context.Context, every time.Duration, draw func(p
 			return nil
 		case <-next.C:
 		}
-		if _, err := io.WriteString(env.Stdout, "\n"); err != nil {
+		if _, err := io.WriteString(process.Writer(env.Stdout), "\n"); err != nil {
 			return fmt.Errorf("draw: %w", err)
 		}
 	}

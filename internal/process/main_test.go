@@ -86,14 +86,14 @@ func wrapMain(args []string) int {
 	c.Args, c.Env = flags.Args(), os.Environ()
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if *pipe {
-		c.PipeStdout, c.PipeStderr = os.Stdout, os.Stderr
+		c.PipeStdout, c.PipeStderr = Writer(os.Stdout), Writer(os.Stderr)
 	}
 	r := c.Run(s)
 	if r.StartErr != nil {
 		fmt.Fprintln(os.Stderr, r.StartErr)
 	}
 	if *say != "" {
-		fmt.Fprintln(os.Stderr, *say)
+		fmt.Fprintln(Writer(os.Stderr), *say)
 	}
 	if *result != "" {
 		r.StartErr = nil

@@ -80,7 +80,7 @@ type Result struct {
 // came before the start nothing is started.
 func (c Command) Run(s *Signals) Result {
 	if s == nil {
-		s = collect(childSignals())
+		s = collect(nil)
 		defer s.Close()
 	}
 	r := Result{Began: time.Now()}

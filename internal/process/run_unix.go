@@ -142,10 +142,6 @@ func (j *job) forward(sig syscall.Signal, early bool) {
 	switch sig {
 	case syscall.SIGCHLD:
 		return
-	case syscall.SIGPIPE, syscall.SIGXFSZ:
-		// About a stream or file of this process: the reader of our own messages
-		// went away, or the state is larger than a file may be.
-		return
 	case syscall.SIGINT, syscall.SIGQUIT:
 		if !early && !j.tree.group && foreground() {
 			return // the terminal gave it to the command already

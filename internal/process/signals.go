@@ -2,21 +2,19 @@ package process
 
 import (
 	"context"
-	"os"
-	"os/signal"
 	"slices"
 	"sync"
 	"syscall"
 	"time"
+
+	"cb/internal/signals"
 )
 
 // Signals collects the signals that are sent to this process. A nil one has
 // collected none.
 type Signals struct {
-	in   chan os.Signal
-	quit chan struct{}
-	gone chan struct{}
-	wake chan struct{} // holds an element when pending has grown
+	listener signals.Listener
+	wake     chan struct{} // holds an element when pending has grown
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -27,26 +25,14 @@ type Signals struct {
 }
 
 // Catch begins to collect signals. Call it before anything that must not be
-// cut short by one, and Close only when nothing is written any more: until
-// then a closed standard error cannot kill this process either.
-func Catch() *Signals {
-	return collect(append(caughtSignals(), childSignals()...))
-}
+// cut short by one, and Close only when nothing is written any more.
+func Catch() *Signals { return collect(caughtSignals()) }
 
-// collect notifies an explicit list: with an empty one signal.Notify would take
-// all, and the ones of job control must stay with the kernel.
-func collect(list []os.Signal) *Signals {
-	s := &Signals{
-		in:   make(chan os.Signal, 64),
-		quit: make(chan struct{}),
-		gone: make(chan struct{}),
-		wake: make(chan struct{}, 1),
-	}
+// collect leaves those of job control with the kernel.
+func collect(list []syscall.Signal) *Signals {
+	s := &Signals{wake: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if len(list) > 0 {
-		signal.Notify(s.in, list...)
-	}
-	go s.loop()
+	s.listener = signals.Listen(list, s.note)
 	return s
 }
 
@@ -71,28 +57,8 @@ func (s *Signals) Stopped() syscall.Signal {
 
 // Close ends the collection; signals have their usual effect again.
 func (s *Signals) Close() {
-	signal.Stop(s.in)
-	select {
-	case <-s.gone: // closed before
-	default:
-		close(s.quit)
-		<-s.gone
-	}
+	s.listener.Close()
 	s.cancel()
-}
-
-func (s *Signals) loop() {
-	defer close(s.gone)
-	for {
-		select {
-		case sig := <-s.in:
-			if sig, ok := sig.(syscall.Signal); ok {
-				s.note(sig)
-			}
-		case <-s.quit:
-			return
-		}
-	}
 }
 
 func (s *Signals) note(sig syscall.Signal) {
@@ -109,6 +75,21 @@ func (s *Signals) note(sig syscall.Signal) {
 	case s.wake <- struct{}{}:
 	default:
 	}
+}
+
+// take returns what has arrived since the last call, oldest first.
+func (s *Signals) take() []syscall.Signal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pending
+	s.pending = nil
+	return p
+}
+
+// settle returns what arrived up to this call.
+func (s *Signals) settle() []syscall.Signal {
+	s.listener.Settle()
+	return s.take()
 }
 
 // interrupted returns the stop signal of a run that has just ended with code.

@@ -1,8 +1,5 @@
 package process
 
-import (
-	"os"
-	"syscall"
-)
+import "syscall"
 
-func systemSignals() []os.Signal { return []os.Signal{syscall.SIGPWR} }
+func systemSignals() []syscall.Signal { return []syscall.Signal{syscall.SIGPWR} }

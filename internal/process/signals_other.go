@@ -2,6 +2,6 @@
 
 package process
 
-import "os"
+import "syscall"
 
-func systemSignals() []os.Signal { return nil }
+func systemSignals() []syscall.Signal { return nil }

@@ -261,7 +261,7 @@ func TestOtherSignalsDoNotStop(t *testing.T) {
 	s := Catch()
 	defer s.Close()
 	s.send(t, syscall.SIGUSR1)
-	s.send(t, syscall.SIGPIPE)
+	s.send(t, syscall.SIGALRM)
 	if s.Stopped() != 0 || s.Context().Err() != nil {
 		t.Error("stopped")
 	}

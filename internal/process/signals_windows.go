@@ -1,13 +1,8 @@
 package process
 
-import (
-	"os"
-	"syscall"
-)
+import "syscall"
 
 // caughtSignals are the console's: ^C and ^Break arrive as an interrupt, and
 // the command in the same console has them too; closing, logging off and
 // shutting down arrive as TERM.
-func caughtSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
-
-func childSignals() []os.Signal { return nil }
+func caughtSignals() []syscall.Signal { return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} }
