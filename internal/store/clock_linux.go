@@ -3,6 +3,7 @@ package store
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -10,14 +11,26 @@ import (
 
 // bootClock returns the id of this boot and the time since it began.
 func bootClock() (string, time.Duration) {
-	var buffer [256]byte
-	id := strings.TrimSpace(readSmall("/proc/sys/kernel/random/boot_id", buffer[:]))
+	boot := thisBoot()
 	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil || id == "" {
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil || boot.id == "" {
 		return "", 0
 	}
-	return id, time.Duration(now.Nano()) - BootOffset()
+	return boot.id, time.Duration(now.Nano()) - boot.offset
 }
+
+// boot is what about the boot clock stays the same while a process lives.
+type boot struct {
+	id     string
+	offset time.Duration
+}
+
+//nolint:gochecknoglobals // the system's; a run asks for it before the command and after
+var thisBoot = sync.OnceValue(func() boot {
+	var buffer [256]byte
+	id := strings.TrimSpace(readSmall("/proc/sys/kernel/random/boot_id", buffer[:]))
+	return boot{id, BootOffset()}
+})
 
 // BootOffset returns what the time namespace of this process adds to the boot
 // clock, which readings do without; 0 outside a namespace.
@@ -49,7 +62,7 @@ func bootOffset(offsets string) time.Duration {
 }
 
 // readSmall reads a small file of the kernel with as few system calls as there
-// can be, because every run of a command reads two of them twice. It returns
+// can be, because every run of a command reads two of them. It returns
 // "" when there is no such file.
 func readSmall(path string, buffer []byte) string {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
