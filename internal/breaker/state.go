@@ -116,27 +116,32 @@ func (c Call) AppendText(text []byte) ([]byte, error) {
 func (c Call) MarshalText() ([]byte, error) { return c.AppendText(make([]byte, 0, 64)) }
 
 // UnmarshalText reads what AppendText writes.
-func (c *Call) UnmarshalText(text []byte) error {
-	at, rest, _ := strings.Cut(string(text), " ")
+func (c *Call) UnmarshalText(text []byte) (err error) {
+	*c, err = ParseCall(string(text))
+	return err
+}
+
+// ParseCall reads what AppendText writes.
+func ParseCall(text string) (c Call, err error) {
+	at, rest, _ := strings.Cut(text, " ")
 	outcome, rest, _ := strings.Cut(rest, " ")
 	code, took, ok := strings.Cut(rest, " ")
 	if !ok {
-		return fmt.Errorf("read call %q: not four words", text)
+		return c, fmt.Errorf("read call %q: not four words", text)
 	}
-	var err error
 	if c.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
-		return fmt.Errorf("read call: %w", err)
+		return c, fmt.Errorf("read call: %w", err)
 	}
 	if err = c.Outcome.set(outcome); err != nil {
-		return fmt.Errorf("read call: %w", err)
+		return c, fmt.Errorf("read call: %w", err)
 	}
 	if c.Code, err = strconv.Atoi(code); err != nil {
-		return fmt.Errorf("read call: %w", err)
+		return c, fmt.Errorf("read call: %w", err)
 	}
 	if c.Took, err = time.ParseDuration(took); err != nil {
-		return fmt.Errorf("read call: %w", err)
+		return c, fmt.Errorf("read call: %w", err)
 	}
-	return nil
+	return c, nil
 }
 
 // OverrideKind says which manual layer lies above the automatic state. The

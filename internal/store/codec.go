@@ -12,7 +12,8 @@ import (
 // that was edited by hand, damage) makes it give up, and encoding/json decides.
 type codec struct {
 	writing bool
-	text    []byte // what is read, or what has been written so far
+	text    []byte // writing: so far
+	source  string // what is read
 	at      int    // reading: where the next token is looked for
 	depth   int    // writing: of objects and lists
 	first   bool   // nothing stands before the next entry of its object or list
@@ -21,7 +22,7 @@ type codec struct {
 
 // quickDecode reads a document, or reports that encoding/json has to.
 func quickDecode(data []byte) (doc document, ok bool) {
-	c := codec{text: data}
+	c := codec{source: string(data)}
 	c.open('{')
 	doc.fields(&c)
 	c.close('}')
@@ -50,13 +51,13 @@ func (c *codec) field(name string, present bool) bool {
 	}
 	p := c.next()
 	if !c.first {
-		if p >= len(c.text) || c.text[p] != ',' {
+		if p >= len(c.source) || c.source[p] != ',' {
 			return false
 		}
-		p = skipSpace(c.text, p+1)
+		p = skipSpace(c.source, p+1)
 	}
 	end := p + len(name) + 2
-	if end > len(c.text) || c.text[p] != '"' || c.text[end-1] != '"' || string(c.text[p+1:end-1]) != name {
+	if end > len(c.source) || c.source[p] != '"' || c.source[end-1] != '"' || c.source[p+1:end-1] != name {
 		return false
 	}
 	c.at, c.first = end, false
@@ -73,7 +74,7 @@ func (c *codec) entry(present bool) bool {
 		return present
 	}
 	p := c.next()
-	if c.odd || p >= len(c.text) || c.text[p] == ']' {
+	if c.odd || p >= len(c.source) || c.source[p] == ']' {
 		return false
 	}
 	if !c.first {
@@ -122,9 +123,9 @@ func (c *codec) close(bracket byte) {
 }
 
 // next returns the position of the next token.
-func (c *codec) next() int { return skipSpace(c.text, c.at) }
+func (c *codec) next() int { return skipSpace(c.source, c.at) }
 
-func skipSpace(text []byte, p int) int {
+func skipSpace(text string, p int) int {
 	for p < len(text) && (text[p] == ' ' || text[p] == '\n' || text[p] == '\t' || text[p] == '\r') {
 		p++
 	}
@@ -134,7 +135,7 @@ func skipSpace(text []byte, p int) int {
 // expect takes one character.
 func (c *codec) expect(char byte) {
 	p := c.next()
-	if p >= len(c.text) || c.text[p] != char {
+	if p >= len(c.source) || c.source[p] != char {
 		c.odd = true
 		return
 	}
@@ -145,31 +146,36 @@ func (c *codec) expect(char byte) {
 func (c *codec) word() string {
 	p := c.next()
 	end := p
-	for end < len(c.text) && c.text[end] > ' ' && c.text[end] != ',' && c.text[end] != '}' && c.text[end] != ']' {
+	for end < len(c.source) && c.source[end] > ' ' && c.source[end] != ',' && c.source[end] != '}' && c.source[end] != ']' {
 		end++
 	}
 	c.at = end
-	return string(c.text[p:end])
+	return c.source[p:end]
 }
 
 // quoted takes a string that needs no unescaping.
-func (c *codec) quoted() []byte {
+func (c *codec) quoted() string {
 	c.expect('"')
 	if c.odd {
-		return nil
+		return ""
 	}
-	length := bytes.IndexByte(c.text[c.at:], '"')
-	if length < 0 {
-		c.odd = true
-		return nil
+	plain := true
+	for p := c.at; p < len(c.source); p++ {
+		switch b := c.source[p]; {
+		case b == '"':
+			text := c.source[c.at:p]
+			c.at = p + 1
+			c.odd = !plain && !utf8.ValidString(text)
+			return text
+		case b == '\\' || b < ' ':
+			c.odd = true
+			return ""
+		case b >= utf8.RuneSelf:
+			plain = false
+		}
 	}
-	text := c.text[c.at : c.at+length]
-	c.at += length + 1
-	for _, b := range text {
-		c.odd = c.odd || b == '\\' || b < ' '
-	}
-	c.odd = c.odd || !utf8.Valid(text)
-	return text
+	c.odd = true
+	return ""
 }
 
 // quote writes a string that needs no escaping, or leaves it to encoding/json.

@@ -19,7 +19,7 @@ func (c *codec) object(name string, present bool, fields func(*codec)) {
 // How many bytes the text of an entry takes, more or less.
 const (
 	ticketSize     = 20
-	callSize       = 60
+	callSize       = 50
 	probeSize      = 200
 	transitionSize = 300
 )
@@ -31,7 +31,7 @@ func list[T any](c *codec, name string, entries *[]T, size int, describe func(*c
 		return
 	}
 	if !c.writing {
-		*entries = make([]T, 0, min((len(c.text)-c.at)/size+1, breaker.MaxOutcomes))
+		*entries = make([]T, 0, min((len(c.source)-c.at)/size+1, breaker.MaxOutcomes))
 	}
 	c.open('[')
 	for i := 0; c.entry(i < len(*entries)); i++ {
@@ -83,7 +83,7 @@ func instant(c *codec, name string, t *time.Time, omit bool) {
 		c.text = append(t.AppendFormat(append(c.text, '"'), time.RFC3339Nano), '"')
 		c.odd = c.odd || t.Year() < 0 || t.Year() > 9999 // RFC 3339 cannot say it
 	default:
-		written := string(c.quoted())
+		written := c.quoted()
 		read, err := time.Parse(time.RFC3339Nano, written)
 		*t = read
 		c.odd = c.odd || err != nil || read.Format(time.RFC3339Nano) != written
@@ -124,7 +124,7 @@ func state(c *codec, name string, s *breaker.State) {
 	case c.writing:
 		c.quote(s.String())
 	default:
-		c.odd = s.UnmarshalText(c.quoted()) != nil || c.odd
+		c.odd = s.UnmarshalText([]byte(c.quoted())) != nil || c.odd
 	}
 }
 
@@ -135,7 +135,9 @@ func call(c *codec, one *breaker.Call) {
 		c.text = append(c.text, '"')
 		return
 	}
-	c.odd = one.UnmarshalText(c.quoted()) != nil || c.odd
+	read, err := breaker.ParseCall(c.quoted())
+	*one = read
+	c.odd = c.odd || err != nil
 }
 
 // optionalCall describes a field that is a call, or left out.

@@ -51,7 +51,7 @@ func ticket(c *codec, t *string) {
 	if c.writing {
 		c.quote(*t)
 	} else {
-		*t = string(c.quoted())
+		*t = c.quoted()
 	}
 }
 
