@@ -4,7 +4,6 @@ package signals
 
 import (
 	"os"
-	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -144,11 +143,17 @@ func drain() {
 }
 
 // Settle makes this thread handle whatever is pending: a signal of its own is
-// handled before the call that sends it returns, and the others with it.
+// handled before the call that sends it returns, and the others with it. URG is
+// the one that the runtime expects to be sent for nothing. (To keep the
+// goroutine on its thread meanwhile would make the runtime start another.)
 func (p *piped) Settle() {
-	runtime.LockOSThread()
-	unix.Tgkill(unix.Getpid(), unix.Gettid(), marker)
-	runtime.UnlockOSThread()
+	for {
+		thread := unix.Gettid()
+		unix.Tgkill(unix.Getpid(), thread, syscall.SIGURG)
+		if unix.Gettid() == thread {
+			break
+		}
+	}
 	drain()
 }
 
