@@ -7,9 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
+
+// settled is the number of runs after which the document of a circuit has its
+// usual size.
+const settled = 40
 
 // workshop has the programs and stores to measure with.
 type workshop struct {
@@ -44,13 +49,20 @@ func (w *workshop) run(store, name string) contender {
 	return w.cb(store, 0, "run", "--name", name, "--", "true")
 }
 
+// opening opens the circuit of which refusal is one.
+func (w *workshop) opening(store string) contender {
+	return w.cb(store, 1, "run", "--name", "open", "--threshold", "1", "--timeout", "1d", "false")
+}
+
+func (w *workshop) refusal(store string) contender {
+	return w.cb(store, 75, "run", "--name", "open", "--", "true")
+}
+
 // lines builds the programs, fills the stores, and returns the table to be
 // measured.
 func (w *workshop) lines() ([]line, error) {
-	for name, source := range map[string]string{"cb": ".", "minrun": "./bench/minrun", "minprint": "./bench/minprint"} {
-		if err := w.install(name, source); err != nil {
-			return nil, err
-		}
+	if err := w.build(); err != nil {
+		return nil, err
 	}
 	breaker, err := filepath.Abs("bench/breaker.sh")
 	if err != nil {
@@ -60,13 +72,12 @@ func (w *workshop) lines() ([]line, error) {
 		return contender{[]string{breaker, name, "1", "3600", command}, []string{"BREAKER_DIR=" + w.place}, code}
 	}
 	store := w.at("store")
-	opening := []contender{w.cb(store, 1, "run", "--name", "open", "--threshold", "1", "--timeout", "1d", "false"), hand(1, "open", "false")}
-	if err := runAll(opening); err != nil {
+	if err := runAll([]contender{w.opening(store), hand(1, "open", "false")}); err != nil {
 		return nil, err
 	}
 	minimal := contender{[]string{w.at("minrun"), "true"}, nil, 0}
 	answer := contender{[]string{w.at("minprint")}, nil, 75}
-	refusal := w.cb(store, 75, "run", "--name", "open", "--", "true")
+	refusal := w.refusal(store)
 	lines := []line{
 		{"closed run", "minimal Go program", 1.5, 1.25, 1, w.run(store, "x"), minimal},
 		{"closed run, no disk", "minimal Go program", 1.5, 1.25, 1, w.run(w.memory, "x"), minimal},
@@ -76,7 +87,7 @@ func (w *workshop) lines() ([]line, error) {
 		{"refusal", "breaker by hand", 1. / 6, 1. / 9, 2, refusal, hand(75, "open", "true")},
 		{"start of cb", "minimal Go program", 0, 0, 1, w.cb(store, 0, "check", "--help"), answer},
 	}
-	for _, more := range []func() ([]line, error){w.serverLines, w.crowdLines, w.sizeLines, w.statusLines} {
+	for _, more := range []func() ([]line, error){w.minimumLines, w.serverLines, w.crowdLines, w.sizeLines, w.statusLines} {
 		added, err := more()
 		if err != nil {
 			return nil, err
@@ -86,12 +97,22 @@ func (w *workshop) lines() ([]line, error) {
 	return lines, nil
 }
 
+// build makes cb and the minimal programs.
+func (w *workshop) build() error {
+	for name, source := range map[string]string{"cb": ".", "minrun": "./bench/minrun", "minprint": "./bench/minprint"} {
+		if err := w.install(name, source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // install builds a program and copies it, as installing does: what the linker
 // wrote lies in the page cache in smaller pieces, and starts up to a tenth
 // slower.
 func (w *workshop) install(name, source string) error {
 	built := w.at(name + ".built")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", built, source)
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", built, source)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
@@ -105,6 +126,28 @@ func (w *workshop) install(name, source string) error {
 		return fmt.Errorf("install %s: %w", name, err)
 	}
 	return nil
+}
+
+// minimumLines compare with what the system alone makes a run pay, told in C,
+// where there is a compiler.
+func (w *workshop) minimumLines() ([]line, error) {
+	program, state := w.at("minimum"), w.at("minimum.json")
+	if out, err := exec.Command("cc", "-O2", "-static", "-o", program, "bench/minimum/minimum.c").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: the minimum in C cannot be built; its line is left out: %v\n%s", err, out)
+		return nil, nil
+	}
+	store := w.at("store")
+	if err := runAll(slices.Repeat([]contender{w.run(store, "x")}, settled)); err != nil {
+		return nil, err
+	}
+	document, err := os.ReadFile(filepath.Join(store, "x.json"))
+	if err == nil {
+		err = os.WriteFile(state, document, 0o600)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("copy a circuit: %w", err)
+	}
+	return []line{{"closed run", "C minimum", 0, 0, 1, w.run(store, "x"), contender{[]string{program, state, "true"}, nil, 0}}}, nil
 }
 
 // serverLines start a Redis server of their own, where one is installed.
@@ -149,15 +192,22 @@ func (w *workshop) sizeLines() ([]line, error) {
 		}
 		lines = append(lines, line{fmt.Sprintf("run among %d circuits", n), "alone", 1.05, 1, 2, w.run(store, "x"), w.run(w.at("store"), "x")})
 	}
+	full, err := w.fullWindow()
+	if err != nil {
+		return nil, err
+	}
+	return append(lines, line{"run, full window", "empty window", 1.2, 1.05, 2, full, w.run(w.at("store"), "x")}), nil
+}
+
+// fullWindow returns a run through a circuit with 1,000 outcomes.
+func (w *workshop) fullWindow() (contender, error) {
 	full, args := w.at("full"), []string{"run", "--name", "x", "--window", "1000", "--threshold", "1000", "--", "true"}
-	filling := []contender{w.cb(full, 0, args...)}
+	run := w.cb(full, 0, args...)
+	filling := []contender{run}
 	for range 1000 {
 		filling = append(filling, w.cb(full, 0, "record", "x", "success"))
 	}
-	if err := runAll(filling); err != nil {
-		return nil, err
-	}
-	return append(lines, line{"run, full window", "empty window", 1.2, 1.05, 2, w.cb(full, 0, args...), w.run(w.at("store"), "x")}), nil
+	return run, runAll(filling)
 }
 
 // statusLines compare a look at 10,000 circuits with reading their files.

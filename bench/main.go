@@ -45,7 +45,7 @@ func bench(rounds int, dir, memory string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", l.work, err)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%.2f\t±%.0f%%\t%.2f\t%.2f\t%s\t%s\n", l.work, l.beside, r.ratio, r.noise*100, l.must, l.aim,
+		fmt.Fprintf(table, "%s\t%s\t%.2f\t±%.0f%%\t%s\t%s\t%s\t%s\n", l.work, l.beside, r.ratio, r.noise*100, wanted(l.must), wanted(l.aim),
 			r.ours.Round(10_000), r.theirs.Round(10_000))
 	}
 	if ours, theirs := shop.peaks(); theirs > 0 {
@@ -56,4 +56,12 @@ func bench(rounds int, dir, memory string) error {
 		return fmt.Errorf("print: %w", err)
 	}
 	return nil
+}
+
+// wanted shows a ratio, and nothing for a line that has none.
+func wanted(ratio float64) string {
+	if ratio == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", ratio)
 }
