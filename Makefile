@@ -1,4 +1,4 @@
-.PHONY: build docs test race lint fuzz mutants vulnerabilities bench release
+.PHONY: build docs test race lint fuzz mutants vulnerabilities bench count release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o cb .
@@ -27,6 +27,9 @@ vulnerabilities:
 
 bench:
 	go run ./bench
+
+count: # what `make bench` measures, in instructions; fails above the baseline
+	go run ./bench -count
 
 release:
 	.ci/release

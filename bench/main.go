@@ -1,9 +1,11 @@
 //go:build unix
 
-// Command bench measures cb beside what people would use instead, pairwise in one run, and prints one table of ratios.
+// Command bench measures cb beside what people would use instead, pairwise in one run, and prints one table of ratios;
+// or it counts the instructions of what cb does, which no neighbour disturbs, and compares them with a baseline.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -14,27 +16,43 @@ func main() {
 	rounds := flag.Int("rounds", 200, "pairs per line")
 	dir := flag.String("dir", "", "where the stores lie (default: a temporary directory)")
 	memory := flag.String("memory", "/dev/shm", "a directory in memory, for the line without the disk")
+	count := flag.Bool("count", false, "count instructions instead, and compare with "+baselineFile)
+	write := flag.Bool("write", false, "count, and write the baseline")
 	flag.Parse()
-	if err := bench(*rounds, *dir, *memory); err != nil {
+	err := inWorkshop(*dir, *memory, func(shop *workshop) error {
+		if *count || *write {
+			return shop.count(*write)
+		}
+		return shop.measure(*rounds)
+	})
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
+	}
+	if err != nil && !errors.Is(err, errSkipped) {
 		os.Exit(1)
 	}
 }
 
-func bench(rounds int, dir, memory string) error {
+// inWorkshop makes places for the stores, and removes them.
+func inWorkshop(dir, memory string, work func(*workshop) error) error {
 	place, err := os.MkdirTemp(dir, "cb-bench-")
 	if err != nil {
 		return fmt.Errorf("make a place: %w", err)
 	}
 	defer os.RemoveAll(place)
-	shop := workshop{place: place}
+	shop := &workshop{place: place}
 	if shop.memory, err = os.MkdirTemp(memory, "cb-bench-"); err != nil {
 		shop.memory = place // no such directory: the line says less
 	} else {
 		defer os.RemoveAll(shop.memory)
 	}
 	defer shop.close()
-	lines, err := shop.lines()
+	return work(shop)
+}
+
+// measure prints the table of ratios.
+func (w *workshop) measure(rounds int) error {
+	lines, err := w.lines()
 	if err != nil {
 		return err
 	}
@@ -48,7 +66,7 @@ func bench(rounds int, dir, memory string) error {
 		fmt.Fprintf(table, "%s\t%s\t%.2f\t±%.0f%%\t%s\t%s\t%s\t%s\n", l.work, l.beside, r.ratio, r.noise*100, wanted(l.must), wanted(l.aim),
 			r.ours.Round(10_000), r.theirs.Round(10_000))
 	}
-	if ours, theirs := shop.peaks(); theirs > 0 {
+	if ours, theirs := w.peaks(); theirs > 0 {
 		fmt.Fprintf(table, "peak memory of a run\tminimal Go program\t%.2f\t\t%.2f\t%.2f\t%.1f MiB\t%.1f MiB\n", float64(ours)/float64(theirs), 3., 2.,
 			float64(ours)/1024, float64(theirs)/1024)
 	}
