@@ -59,10 +59,13 @@ func (dir *folder) head(name string, most int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(most)))
 }
 
-// isCount reports whether a file holds a count of refusals.
-func (dir *folder) isCount(name string) bool {
+// isCount reports whether what lies at the place of a circuit's count of
+// refusals is one. One that was cut short says too little by itself: it needs a
+// lock beside it.
+func (dir *folder) isCount(base string) bool {
+	name := base + refusedEnding
 	data, err := dir.read(name)
-	return err == nil && dir.made(name) && len(data) == countSize && isCountText(data)
+	return err == nil && dir.made(name) && isCountText(data) && (len(data) == countSize || dir.isLock(base+lockEnding))
 }
 
 // isCopy reports whether a file is a damaged document that was set aside.
@@ -122,7 +125,7 @@ func (dir *folder) leases(base string) (tokens []string, ours bool) {
 func (dir *folder) removeOurs(base string) error {
 	count, temp, output := base+refusedEnding, base+tempEnding, base+outputEnding
 	for file, ours := range map[string]bool{
-		count: dir.isCount(count), temp: dir.isUnfinished(temp), output: dir.made(output),
+		count: dir.isCount(base), temp: dir.isUnfinished(temp), output: dir.made(output),
 	} {
 		if !ours {
 			continue

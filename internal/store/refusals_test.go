@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,6 +116,29 @@ func TestRemoveForgetsRefusals(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(d.Path, "deploy"+refusedEnding)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the count is still there: %v", err)
+	}
+}
+
+// TestACountThatWasCutShortIsNotLeftForGood leaves what a full disk or a death
+// makes of a count.
+func TestACountThatWasCutShortIsNotLeftForGood(t *testing.T) {
+	for _, text := range []string{"", "0123", strings.Repeat("\x00", 20)} {
+		for _, gone := range []bool{false, true} {
+			d := newDir(t)
+			trip(t, d, "deploy")
+			if err := os.WriteFile(filepath.Join(d.Path, "deploy"+refusedEnding), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if gone {
+				if err := os.Remove(filepath.Join(d.Path, "deploy"+dataEnding)); err != nil {
+					t.Fatal(err)
+				}
+				swept(t, d, time.Hour, false)
+			} else if _, err := d.Remove(context.Background(), "deploy", func(breaker.Circuit, time.Time) bool { return true }); err != nil {
+				t.Fatal(err)
+			}
+			wantFiles(t, d)
+		}
 	}
 }
 

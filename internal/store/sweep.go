@@ -140,7 +140,7 @@ func (dir *folder) owns(base, file string) bool {
 	case file == base+tempEnding:
 		return dir.isUnfinished(file)
 	case file == base+refusedEnding:
-		return dir.isCount(file)
+		return dir.isCount(base)
 	case file == base+outputEnding:
 		return dir.made(file) && dir.isLock(base+lockEnding)
 	case file == base+probesEnding:

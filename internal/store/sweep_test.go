@@ -127,6 +127,7 @@ func TestSweepLeavesOthersAlone(t *testing.T) {
 		"notes.tmp":                                   "remember the milk",
 		"deploy.tmp":                                  "remember the milk",
 		"job.refused":                                 "none of us\n",
+		"empty.refused":                               "", // without a lock
 		"deploy.refused":                              "none of us\n",
 		"upper.refused":                               "000000000000000A 000000000000000B\n",
 		"long.refused":                                fmt.Sprintf(refusedFormat, 7, 12) + "\n",
