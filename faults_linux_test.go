@@ -24,53 +24,160 @@ func TestFaults(t *testing.T) {
 		t.Skip("takes long")
 	}
 	needsStrace(t)
+	points, wait := workers()
 	var tried atomic.Int64
-	points := make(chan func())
-	var group sync.WaitGroup
-	for range 2 * runtime.NumCPU() { // most of the time is waiting
-		group.Go(func() {
-			for point := range points {
-				point()
-			}
-		})
-	}
 	stride, n := size(61, 7, 1), 0
 	for _, scene := range scenes() {
 		play := rehearse(t, scene)
-		count, paths := play.open(t).calls(scene.args...)
-		for _, what := range pointsOf(count) {
+		made, paths := play.open(t).calls(nil, nil, scene.args...)
+		for _, what := range pointsOf(made) {
 			if n++; n%stride == 0 || slices.Contains(once(scene.name), what) {
 				points <- func() {
-					if play.disturb(t, what, paths) {
+					if play.disturb(t, paths, what) {
 						tried.Add(1)
 					}
 				}
 			}
 		}
 	}
-	close(points)
-	group.Wait()
+	wait()
 	t.Logf("%d points tried of at most %d", tried.Load(), n)
 	if tried.Load() < int64(n/stride/4) {
 		t.Errorf("only %d of %d points could be tried", tried.Load(), n/stride)
 	}
 }
 
+// TestSecondFaults makes one system call of the state path fail and then, of
+// those that cb makes after that, another one, or all of a kind from there on,
+// or kills it there. What TestFaults wants of one fault holds of two.
+func TestSecondFaults(t *testing.T) {
+	if os.Getenv("CB_TEST_LONG") == "" {
+		t.Skip("takes long")
+	}
+	needsStrace(t)
+	points, wait := workers()
+	var tried, all atomic.Int64
+	stride, n := size(0, 149, 11), 0
+	for _, scene := range scenes() {
+		play := rehearse(t, scene)
+		made, paths := play.open(t).calls(nil, nil, scene.args...)
+		for _, first := range pointsOf(made) {
+			if !slices.Contains(firstFaults(first.call), first.what) {
+				continue
+			}
+			if n++; n%stride != 0 {
+				continue
+			}
+			points <- func() {
+				s := play.open(t)
+				made, _ := s.calls([]injection{first}, paths, play.args...)
+				s.close()
+				for _, two := range secondFaults(first, made) {
+					all.Add(1)
+					if play.disturb(t, paths, two...) {
+						tried.Add(1)
+					}
+				}
+			}
+		}
+	}
+	wait()
+	t.Logf("%d points tried of at most %d, after %d first faults", tried.Load(), all.Load(), n/stride)
+	if tried.Load() < all.Load()/4 {
+		t.Errorf("only %d of %d points could be tried", tried.Load(), all.Load())
+	}
+}
+
+// firstFaults are the errors of a system call after which cb goes different
+// ways.
+func firstFaults(call string) []string {
+	var all []string
+	for i, name := range strings.Fields(fits()[call]) {
+		if i == 0 || name == "EINTR" || name == "EOPNOTSUPP" {
+			all = append(all, "error="+name)
+		}
+	}
+	return all
+}
+
+// secondFaults lists what can go wrong after the first fault: of each kind of
+// the calls that followed it, the first three, all together, and death at the
+// first. strace can do one thing alone to the calls of one kind.
+func secondFaults(first injection, made []call) [][]injection {
+	var all [][]injection
+	times := map[string]int{}
+	for _, next := range made {
+		errors := fits()[next.name]
+		if times[next.name]++; !next.after {
+			times[next.name] = 0
+			continue
+		}
+		if errors == "" || times[next.name] > 3 {
+			continue
+		}
+		again := times[next.name] == 1 && first.what != "error=EINTR" // for ever is no interruption
+		if next.name == first.call {
+			if step := next.nth - first.at; step > 0 {
+				both := first
+				both.more = fmt.Sprintf("..%d+%d", next.nth, step)
+				all = append(all, []injection{both})
+			}
+			if again {
+				both := first
+				both.more = "+"
+				all = append(all, []injection{both})
+			}
+			continue
+		}
+		second := injection{call: next.name, what: "error=" + strings.Fields(errors)[0], at: next.nth}
+		all = append(all, []injection{first, second})
+		if times[next.name] == 1 {
+			dead := second
+			second.more, dead.what = "+", "signal=KILL"
+			all = append(all, []injection{first, second}, []injection{first, dead})
+		}
+	}
+	return all
+}
+
+// workers starts some that do what is sent to them; wait ends them.
+func workers() (points chan<- func(), wait func()) {
+	work := make(chan func())
+	var group sync.WaitGroup
+	for range 2 * runtime.NumCPU() { // most of the time is waiting
+		group.Go(func() {
+			for point := range work {
+				point()
+			}
+		})
+	}
+	return work, func() {
+		close(work)
+		group.Wait()
+	}
+}
+
 // once are the points at which cb once did wrong; they are always tried.
 func once(scene string) []injection {
 	switch scene {
+	case "first refusal":
+		return []injection{{call: "write", what: "error=ENOSPC", at: 1}} // a count without a number was left for good
 	case "second refusal":
-		return []injection{{"read", "error=EIO", 2}} // the count began anew, without a word
+		return []injection{{call: "read", what: "error=EIO", at: 2}} // the count began anew, without a word
 	case "probe that closes":
-		return []injection{{"renameat", "error=EINTR", 1}, {"close", "error=EINTR", 2}} // it ran without its circuit
+		return []injection{{call: "renameat", what: "error=EINTR", at: 1}, {call: "close", what: "error=EINTR", at: 2}} // it ran without its circuit
 	case "lost probe":
-		return []injection{{"flock", "error=EINTR", 2}} // cb waited for its own lock
+		return []injection{{call: "flock", what: "error=EINTR", at: 2}} // cb waited for its own lock
 	}
 	return nil
 }
 
 // pointsOf lists what can be done to these calls, one at a time.
-func pointsOf(count map[string]int) []injection {
+func pointsOf(made []call) []injection {
+	count := map[string]int{}
+	for _, one := range made {
+		count[one.name]++
+	}
 	var all []injection
 	for call, times := range count {
 		if fits()[call] == "" {
@@ -78,25 +185,25 @@ func pointsOf(count map[string]int) []injection {
 		}
 		for at := range times {
 			for _, what := range injections(call) {
-				all = append(all, injection{call, what, at + 1})
+				all = append(all, injection{call: call, what: what, at: at + 1})
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b injection) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	slices.SortFunc(all, func(a, b injection) int { return strings.Compare(a.String(), b.String()) })
 	return all
 }
 
-// disturb plays the scene once with one injection and reports whether that
+// disturb plays the scene once with these injections and reports whether they
 // took place.
-func (p *play) disturb(t *testing.T, what injection, paths []string) bool {
+func (p *play) disturb(t *testing.T, paths []string, all ...injection) bool {
 	s := p.open(t)
 	defer s.close()
-	end := s.inject(what, paths, p.args...)
-	if end.hits == 0 {
-		return false // a thread made fewer of these calls
+	end := s.inject(all, paths, p.args...)
+	if !end.took(all) {
+		return false
 	}
 	complain := func(format string, args ...any) {
-		t.Errorf("%s: %s %s when=%d: %s\nended with %d (killed %v), stderr:\n%sstdout:\n%s\n%s", p.name, what.call, what.what, what.at,
+		t.Errorf("%s: %v: %s\nended with %d (killed %v), stderr:\n%sstdout:\n%s\n%s", p.name, all,
 			fmt.Sprintf(format, args...), end.code, end.killed, end.stderr, end.stdout, injectedLines(end.log))
 	}
 	got, err := s.look()
@@ -104,13 +211,13 @@ func (p *play) disturb(t *testing.T, what injection, paths []string) bool {
 		complain("the circuit cannot be read: %v", err)
 	}
 	wrong := p.judge(end, got)
-	if wrong == "" && what.what == "error=EINTR" && !p.damaged && (end.warned() || end.code != p.code) {
+	if wrong == "" && len(all) == 1 && all[0].more == "" && all[0].what == "error=EINTR" && !p.damaged && (end.warned() || end.code != p.code) {
 		wrong = "a call that was interrupted is to be made again"
 	}
 	if wrong != "" {
 		complain("%s\nit became %+v\nbefore %+v\nadmitted %+v\nafter %+v", wrong, got, p.old, p.mid, p.new)
 	}
-	if !end.killed && strings.HasPrefix(what.what, "signal") {
+	if last := all[len(all)-1]; !end.killed && strings.HasPrefix(last.what, "signal") {
 		complain("it should have been killed")
 	}
 	if wrong := p.afterwards(s); wrong != "" {

@@ -18,6 +18,11 @@ type injection struct {
 	call string
 	what string // in strace's words: error=EIO, signal=KILL, delay_enter=1000
 	at   int    // at which of these calls; each thread counts its own
+	more string // at which later ones too: "+" all, "..N+STEP" these
+}
+
+func (i injection) String() string {
+	return fmt.Sprintf("%s:%s:when=%d%s", i.call, i.what, i.at, i.more)
 }
 
 // fits tells with which errors a system call of the state path may fail.
@@ -65,12 +70,25 @@ type ending struct {
 	killed bool
 	stdout string
 	stderr string
-	hits   int // how often something was injected
 	log    string
 }
 
 // warned reports whether cb has said that something went wrong.
 func (e ending) warned() bool { return strings.Contains(e.stderr, "cb: warning: ") }
+
+// took reports whether each of these took place. A thread may make fewer of the
+// calls than were counted, and then none is disturbed.
+func (e ending) took(all []injection) bool {
+	for _, one := range all {
+		disturbed := regexp.MustCompile(`(?m)^\d+ +(<\.\.\. )?` + one.call + `\b.*\((INJECTED|DELAYED)\)$`)
+		times := len(disturbed.FindAllString(e.log, 2))
+		dead := e.killed && strings.HasPrefix(one.what, "signal")
+		if times == 0 && !dead || times < 2 && one.more != "" && len(all) == 1 {
+			return false
+		}
+	}
+	return true
+}
 
 func needsStrace(t *testing.T) {
 	t.Helper()
@@ -101,49 +119,65 @@ func (s stage) traced(options []string, args ...string) ending {
 	return ending{
 		code: status.ExitStatus(), killed: status.Signaled() && status.Signal() == syscall.SIGKILL,
 		stdout: stdout.String(), stderr: stderr.String(), log: string(text),
-		hits: bytes.Count(text, []byte("(INJECTED)")) + bytes.Count(text, []byte("(DELAYED)")),
 	}
 }
 
-// inject runs cb and does one thing to it. paths are those that count.
-func (s stage) inject(what injection, paths []string, args ...string) ending {
+// inject runs cb and does these things to it, each to another system call.
+// paths are those that count.
+func (s stage) inject(all []injection, paths []string, args ...string) ending {
 	s.Helper()
-	options := []string{
-		"-e", "trace=" + what.call,
-		"-e", fmt.Sprintf("inject=%s:%s:when=%d", what.call, what.what, what.at),
+	options := s.disturbing(all, paths)
+	var calls []string
+	for _, one := range all {
+		calls = append(calls, one.call)
 	}
-	if slices.Contains(everybodys(), what.call) {
-		for _, path := range paths {
+	return s.traced(append(options, "-e", "trace="+strings.Join(calls, ",")), args...)
+}
+
+// disturbing are the options that do these things.
+func (s stage) disturbing(all []injection, paths []string) []string {
+	var options []string
+	everybodys := slices.ContainsFunc(all, func(one injection) bool { return slices.Contains(everybodys(), one.call) })
+	for _, path := range paths {
+		if everybodys {
 			options = append(options, "-P", filepath.Join(s.dir, path))
 		}
 	}
-	end := s.traced(options, args...)
-	if end.killed {
-		end.hits = 1 // its last words
+	for _, one := range all {
+		options = append(options, "-e", "inject="+one.String())
 	}
-	return end
+	return options
 }
 
-// calls tells which system calls of the state path a run makes and how many of
-// each, and the paths that they are about, relative to the stage's directory.
-func (s stage) calls(args ...string) (count map[string]int, paths []string) {
+// call is one system call of the state path.
+type call struct {
+	name  string
+	nth   int  // of those in its thread
+	after bool // something was injected before
+}
+
+// calls tells which system calls of the state path a run makes, in their
+// order, and the paths that they are about, relative to the stage's directory.
+func (s stage) calls(all []injection, known []string, args ...string) (made []call, paths []string) {
 	s.Helper()
-	end := s.traced([]string{"-y", "-e", "trace=%file,%desc"}, args...)
-	count = map[string]int{}
+	end := s.traced(append(s.disturbing(all, known), "-y", "-e", "trace=%file,%desc"), args...)
 	place := regexp.MustCompile(`[<"]` + regexp.QuoteMeta(s.dir) + `/(state[^>"]*)[>"]`)
-	name := regexp.MustCompile(`^\d+ +([a-z0-9_]+)\(`)
+	name := regexp.MustCompile(`^(\d+) +([a-z0-9_]+)\(`)
+	nth, after := map[string]int{}, false
 	for line := range strings.Lines(end.log) {
 		at := place.FindAllStringSubmatch(line, -1)
-		call := name.FindStringSubmatch(line)
-		if at == nil || call == nil {
+		found := name.FindStringSubmatch(line)
+		if at == nil || found == nil {
 			continue
 		}
-		count[call[1]]++
+		nth[found[0]]++
+		made = append(made, call{found[2], nth[found[0]], after})
+		after = after || strings.Contains(line, "(INJECTED)")
 		for _, one := range at {
 			if !slices.Contains(paths, one[1]) {
 				paths = append(paths, one[1])
 			}
 		}
 	}
-	return count, paths
+	return made, paths
 }
