@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -159,24 +160,26 @@ func (c *codec) quoted() string {
 	if c.odd {
 		return ""
 	}
-	plain := true
-	for p := c.at; p < len(c.source); p++ {
-		switch b := c.source[p]; {
-		case b == '"':
-			text := c.source[c.at:p]
-			c.at = p + 1
-			c.odd = !plain && !utf8.ValidString(text)
-			return text
-		case b == '\\' || b < ' ':
-			c.odd = true
-			return ""
-		case b >= utf8.RuneSelf:
-			plain = false
+	text, _, ended := strings.Cut(c.source[c.at:], `"`)
+	if c.odd = !ended || !isVerbatim(text) && (strings.ContainsFunc(text, isEscaped) || !utf8.ValidString(text)); c.odd {
+		return ""
+	}
+	c.at += len(text) + 1
+	return text
+}
+
+// isVerbatim reports whether a text is ASCII of which JSON escapes nothing.
+func isVerbatim(text string) bool {
+	for i := range len(text) {
+		if b := text[i]; b-' ' >= utf8.RuneSelf-' ' || b == '\\' {
+			return false
 		}
 	}
-	c.odd = true
-	return ""
+	return true
 }
+
+// isEscaped reports whether a character begins an escape, or has to be one.
+func isEscaped(r rune) bool { return r < ' ' || r == '\\' }
 
 // quote writes a string that needs no escaping, or leaves it to encoding/json.
 func (c *codec) quote(text string) {
