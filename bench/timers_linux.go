@@ -12,7 +12,7 @@ import (
 // wakes up every 20 µs, would find system calls that take long, and start
 // threads to go on without them, more of them the busier the machine is.
 func delayTimers() error {
-	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(10*time.Second), 0, 0, 0); err != nil {
+	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(4*time.Second), 0, 0, 0); err != nil {
 		return fmt.Errorf("set the timer slack: %w", err)
 	}
 	return nil
