@@ -28,9 +28,9 @@ type piped struct {
 //nolint:gochecknoglobals // actions belong to the process, and a handler is given nothing
 var (
 	mu        sync.Mutex
-	in        *os.File // nil: there is none yet
-	from      int      // its descriptor; to ask the file would make it block
-	out       int32    // where handler writes
+	in        *os.File
+	from      int   // its descriptor; to ask the file would make it block
+	out       int32 // where handler writes
 	listeners []*piped
 	replaced  [65]action // what the runtime does with a signal that is caught
 )
@@ -54,14 +54,18 @@ const (
 // the kernel's own.
 func entries() (handler, restorer uintptr)
 
+// usable reports whether there is a pipe. It is asked once: one that came later
+// would take the signals from those who listen by the runtime.
+//
+//nolint:gochecknoglobals // of the process, too
+var usable = sync.OnceValue(func() bool { return !anyBlocked() && openPipe() })
+
 func listenByPipe(list []syscall.Signal, note func(syscall.Signal)) (Listener, bool) {
-	mu.Lock()
-	defer mu.Unlock()
-	// One that is blocked would have to be let in on some thread; the runtime
-	// has one for that.
-	if blocked(list) || !openPipe() {
+	if !usable() {
 		return nil, false
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	if len(listeners) == 0 {
 		in.SetReadDeadline(time.Time{})
 		go listen()
@@ -76,16 +80,16 @@ func listenByPipe(list []syscall.Signal, note func(syscall.Signal)) (Listener, b
 	return p, true
 }
 
-func blocked(list []syscall.Signal) bool {
+// anyBlocked reports whether this process was started with signals blocked. Such
+// a one would have to be let in on some thread, and the runtime has one for that;
+// and Settle is nothing without URG.
+func anyBlocked() bool {
 	var set unix.Sigset_t
 	err := unix.PthreadSigmask(unix.SIG_BLOCK, nil, &set)
-	return err != nil || slices.ContainsFunc(list, func(sig syscall.Signal) bool { return set.Val[0]>>(sig-1)&1 != 0 })
+	return err != nil || set != unix.Sigset_t{}
 }
 
 func openPipe() bool {
-	if in != nil {
-		return true
-	}
 	var ends [2]int
 	if unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK) != nil {
 		return false

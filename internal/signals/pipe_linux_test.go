@@ -3,6 +3,8 @@
 package signals
 
 import (
+	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"syscall"
@@ -69,26 +71,78 @@ func TestSettleHandlesWhatIsPending(t *testing.T) {
 	}
 }
 
-// The runtime has a thread that lets in what was blocked from the start.
-func TestBlockedSignalsAreLeftToTheRuntime(t *testing.T) {
+// alone reports whether this is a process that runs nothing but this test, or
+// runs one.
+func alone(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv("SIGNALS_TEST") == t.Name() {
+		return true
+	}
+	child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	child.Env = append(os.Environ(), "SIGNALS_TEST="+t.Name())
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return false
+}
+
+// startBlocked starts this process once more, with a signal blocked.
+func startBlocked(t *testing.T, sig syscall.Signal) {
+	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var set, before unix.Sigset_t
-	set.Val[0] = 1 << (syscall.SIGUSR1 - 1)
+	set.Val[0] = 1 << (sig - 1)
 	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &set, &before); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if err := unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil); err != nil {
-			t.Fatal(err)
-		}
-	}()
-	var l log
-	if _, ok := listenByPipe([]syscall.Signal{syscall.SIGUSR1}, l.note); ok {
-		t.Error("it would never be handled")
+	if before != set {
+		t.Fatal(syscall.Exec("/proc/self/exe", os.Args, os.Environ()))
 	}
+}
+
+// The runtime has a thread that lets in what was blocked from the start.
+func TestBlockedSignalsAreLeftToTheRuntime(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	startBlocked(t, syscall.SIGUSR1)
+	var l log
 	listener := Listen([]syscall.Signal{syscall.SIGUSR1}, l.note)
 	defer listener.Close()
+	if _, ok := listener.(*piped); ok {
+		t.Error("through a pipe")
+	}
 	send(t, syscall.SIGUSR1)
 	l.await(t, syscall.SIGUSR1)
+}
+
+// Where there was no room for a pipe, one that came later would leave those deaf
+// who listen by the runtime.
+func TestAllListenInOneWay(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := syscall.Rlimit{Cur: 0, Max: limit.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	var one, two log
+	first := Listen([]syscall.Signal{syscall.SIGUSR1}, one.note)
+	defer first.Close()
+	if _, ok := first.(*piped); ok {
+		t.Fatal("there was room for a pipe")
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	second := Listen([]syscall.Signal{syscall.SIGUSR1}, two.note)
+	defer second.Close()
+	send(t, syscall.SIGUSR1)
+	two.await(t, syscall.SIGUSR1)
+	one.await(t, syscall.SIGUSR1)
 }
