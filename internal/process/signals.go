@@ -77,21 +77,6 @@ func (s *Signals) note(sig syscall.Signal) {
 	}
 }
 
-// take returns what has arrived since the last call, oldest first.
-func (s *Signals) take() []syscall.Signal {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.pending
-	s.pending = nil
-	return p
-}
-
-// settle returns what arrived up to this call.
-func (s *Signals) settle() []syscall.Signal {
-	s.listener.Settle()
-	return s.take()
-}
-
 // interrupted returns the stop signal of a run that has just ended with code.
 func (s *Signals) interrupted(code int) syscall.Signal {
 	if code == 0 {

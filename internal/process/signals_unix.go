@@ -26,6 +26,21 @@ func caughtSignals() []syscall.Signal {
 	return append(list, systemSignals()...)
 }
 
+// take returns what has arrived since the last call, oldest first.
+func (s *Signals) take() []syscall.Signal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pending
+	s.pending = nil
+	return p
+}
+
+// settle returns what arrived up to this call.
+func (s *Signals) settle() []syscall.Signal {
+	s.listener.Settle()
+	return s.take()
+}
+
 // foreground reports whether this process is in the foreground group of its
 // terminal. What is typed there reaches the whole group without our help.
 func foreground() bool {
