@@ -80,9 +80,8 @@ func listenByPipe(list []syscall.Signal, note func(syscall.Signal)) (Listener, b
 	return p, true
 }
 
-// anyBlocked reports whether this process was started with signals blocked. Such
-// a one would have to be let in on some thread, and the runtime has one for that;
-// and Settle is nothing without URG.
+// anyBlocked reports whether this process was started with signals blocked: such
+// a one has to be let in on some thread, and the runtime has one for that.
 func anyBlocked() bool {
 	var set unix.Sigset_t
 	err := unix.PthreadSigmask(unix.SIG_BLOCK, nil, &set)
