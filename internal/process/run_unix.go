@@ -28,7 +28,9 @@ func (c Command) run(s *Signals, r *Result) {
 	tree := newTree(c.TimeLimit > 0)
 	defer tree.release()
 
-	early := s.take()
+	// The command cannot have seen what came before it was there, even if it
+	// was typed at its terminal.
+	early := s.settle()
 	r.Began = time.Now()
 	pid, err := c.start(&syscall.ProcAttr{
 		Env:   c.Env,
@@ -46,11 +48,6 @@ func (c Command) run(s *Signals, r *Result) {
 	j := &job{signals: s, tree: tree, pid: pid, waitFor: pid}
 	if tree.adopts || os.Getpid() == 1 {
 		j.waitFor = -1
-	}
-	// The command cannot have seen what came before it was there, even if it
-	// was typed at its terminal.
-	if foreground() {
-		early = append(early, s.settle()...)
 	}
 	for _, sig := range early {
 		j.forward(sig, true)
