@@ -31,6 +31,7 @@ var (
 	in        *os.File
 	from      int   // its descriptor; to ask the file would make it block
 	out       int32 // where handler writes
+	process   int32 // the number of this process and of its main thread
 	listeners []*piped
 	replaced  [65]action // what the runtime does with a signal that is caught
 )
@@ -42,6 +43,9 @@ type action struct {
 	restorer uintptr
 	mask     uint64
 }
+
+// byMain is added to the number of a signal that the main thread handled.
+const byMain = 0x80
 
 // The kernel's flags of an action.
 const (
@@ -94,6 +98,7 @@ func openPipe() bool {
 		return false
 	}
 	in, from, out = os.NewFile(uintptr(ends[0]), "signals"), ends[0], int32(ends[1])
+	process = int32(unix.Getpid())
 	return true
 }
 
@@ -136,11 +141,24 @@ func drain() {
 			return
 		}
 		for _, number := range numbers[:n] {
-			for _, p := range listeners {
-				if sig := syscall.Signal(number); slices.Contains(p.list, sig) {
-					p.note(sig)
-				}
-			}
+			tell(number)
+		}
+	}
+}
+
+// tell takes care that the end of a child is told of last. What is sent to the
+// process the main thread handles, if it can, but the end of a child the thread
+// that started it, which may be faster: such an end is sent on to the main
+// thread, where it follows what is under way.
+func tell(number byte) {
+	sig := syscall.Signal(number &^ byMain)
+	if sig == syscall.SIGCHLD && number&byMain == 0 {
+		unix.Tgkill(int(process), int(process), sig)
+		return
+	}
+	for _, p := range listeners {
+		if slices.Contains(p.list, sig) {
+			p.note(sig)
 		}
 	}
 }

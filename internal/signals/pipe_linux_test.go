@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -145,4 +148,76 @@ func TestAllListenInOneWay(t *testing.T) {
 	send(t, syscall.SIGUSR1)
 	two.await(t, syscall.SIGUSR1)
 	one.await(t, syscall.SIGUSR1)
+}
+
+// The main thread is slow to handle a stop signal, and another one handles the
+// end of the child that had it too.
+func TestEndOfAChildIsToldOfLast(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	var set unix.Sigset_t
+	set.Val[0] = 1<<(syscall.SIGINT-1) | 1<<(syscall.SIGCHLD-1)
+	var l log
+	listener, ok := listenByPipe([]syscall.Signal{syscall.SIGINT, marker}, func(sig syscall.Signal) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.seen = append(l.seen, sig)
+	})
+	if !ok {
+		t.Fatal("no pipe")
+	}
+	defer listener.Close()
+	pid := unix.Getpid()
+	onMainThread(func() {
+		if err := unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil); err != nil {
+			t.Error(err)
+		}
+		if err := unix.Tgkill(pid, pid, syscall.SIGINT); err != nil {
+			t.Error(err)
+		}
+	})
+	// The main thread blocks it, so that it is another that handles it.
+	send(t, syscall.SIGCHLD)
+	for deadline := time.Now().Add(20 * time.Second); !pending(t, pid, syscall.SIGCHLD); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("the end was not sent on to the main thread")
+		}
+	}
+	if got := l.read(); len(got) != 0 {
+		t.Errorf("told of %v too early", got)
+	}
+	onMainThread(func() {
+		if err := unix.PthreadSigmask(unix.SIG_UNBLOCK, &set, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	l.await(t, syscall.SIGINT, syscall.SIGCHLD)
+}
+
+// onMainThread calls do on the main thread, which a process with a test alone
+// keeps for it.
+func onMainThread(do func()) {
+	done := make(chan struct{})
+	mainThread <- func() {
+		do()
+		close(done)
+	}
+	<-done
+}
+
+// pending reports whether a signal waits for a thread of this process.
+func pending(t *testing.T, thread int, sig syscall.Signal) bool {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(thread) + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "\nSigPnd:\t")
+	set, _, _ := strings.Cut(rest, "\n")
+	bits, err := strconv.ParseUint(set, 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bits>>(sig-1)&1 != 0
 }

@@ -16,7 +16,23 @@ import (
 	"go.uber.org/goleak"
 )
 
+// mainThread takes what is to be done on the main thread, in a process that runs
+// one test alone.
+var mainThread = make(chan func())
+
+func init() {
+	if os.Getenv("SIGNALS_TEST") != "" {
+		runtime.LockOSThread()
+	}
+}
+
 func TestMain(m *testing.M) {
+	if os.Getenv("SIGNALS_TEST") != "" {
+		go func() { os.Exit(m.Run()) }()
+		for do := range mainThread {
+			do()
+		}
+	}
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("os/signal.signal_recv"), goleak.IgnoreTopFunction("os/signal.loop"))
 }
 
