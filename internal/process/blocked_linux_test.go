@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+	"testing"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,4 +27,32 @@ func blockedMain(args []string) int {
 		unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil)
 	}
 	return 97
+}
+
+// Who has had a ^C and is still there catches it or ignores it, or holds it
+// back.
+func TestDiesOf(t *testing.T) {
+	const sh = "/bin/sh"
+	for _, test := range []struct {
+		argv []string
+		want bool
+	}{
+		{[]string{"/bin/sleep", "1000"}, true},
+		{[]string{sh, "-c", "trap '' INT; echo ready; exec sleep 1000"}, false},
+		{[]string{sh, "-c", "trap : INT; echo ready; while :; do sleep 1000; done"}, false},
+		{self("@blocked", "2", "--", sh, "-c", "echo ready; exec sleep 1000"), true},
+	} {
+		w := wrap(t, "").withoutTerminal()
+		w.Path, w.Args = test.argv[0], test.argv
+		c := w.talk(t)
+		if test.argv[0] != "/bin/sleep" {
+			c.expect("ready")
+		}
+		eventually(t, fmt.Sprintf("%q to die of it: %v", test.argv, test.want), func() bool { return diesOf(w.Process.Pid, syscall.SIGINT) == test.want })
+		w.Process.Kill()
+		w.Wait()
+		if !diesOf(w.Process.Pid, syscall.SIGINT) {
+			t.Errorf("%q is not there any more, and yet does not die of it", test.argv)
+		}
+	}
 }

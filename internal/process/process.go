@@ -84,12 +84,20 @@ func (c Command) Run(s *Signals) Result {
 		defer s.Close()
 	}
 	r := Result{Began: time.Now()}
-	if sig := s.Stopped(); sig != 0 {
-		r.Interrupted, r.Code = sig, codeSignal+int(sig)
-		return r
+	if !r.stopped(s) {
+		c.run(s, &r)
 	}
-	c.run(s, &r)
 	return r
+}
+
+// stopped reports whether a stop signal came before the start.
+func (r *Result) stopped(s *Signals) bool {
+	r.Interrupted = s.Stopped()
+	if r.Interrupted == 0 {
+		return false
+	}
+	r.Code = codeSignal + int(r.Interrupted)
+	return true
 }
 
 // quote returns a name for use in a one-line message.

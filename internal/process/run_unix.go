@@ -28,9 +28,11 @@ func (c Command) run(s *Signals, r *Result) {
 	tree := newTree(c.TimeLimit > 0)
 	defer tree.release()
 
-	// The command cannot have seen what came before it was there, even if it
-	// was typed at its terminal.
-	early := s.settle()
+	s.listener.Settle()
+	if r.stopped(s) {
+		pipes.started(false)
+		return
+	}
 	r.Began = time.Now()
 	pid, err := c.start(&syscall.ProcAttr{
 		Env:   c.Env,
@@ -49,8 +51,10 @@ func (c Command) run(s *Signals, r *Result) {
 	if tree.adopts || os.Getpid() == 1 {
 		j.waitFor = -1
 	}
-	for _, sig := range early {
-		j.forward(sig, true)
+	// What came at the moment of the start may have missed the command, even
+	// if it was typed at its terminal.
+	for _, sig := range s.settle() {
+		j.forward(sig, diesOf(pid, sig))
 	}
 	c.wait(j, r)
 	pipes.drain(s)
@@ -87,24 +91,24 @@ func (c Command) wait(j *job, r *Result) {
 }
 
 // await handles signals until done or until the time has passed, and reports
-// which of the two it was.
+// which of the two it was. It is told of the end of a child after what came
+// before that end, so it looks for one only then.
 func (j *job) await(over, poll <-chan time.Time, done func() bool) bool {
-	for {
-		j.reap()
-		if done() {
-			return true
-		}
+	for !done() {
 		select {
 		case <-j.signals.wake:
+			j.reap()
 			for _, sig := range j.signals.take() {
 				j.forward(sig, false)
 			}
 		case <-poll:
+			j.reap()
 		case <-over:
 			j.reap()
 			return done()
 		}
 	}
+	return true
 }
 
 func (j *job) hasEnded() bool { return j.ended }
@@ -134,13 +138,14 @@ func (j *job) reap() {
 	}
 }
 
-// forward passes a signal on to the command.
-func (j *job) forward(sig syscall.Signal, early bool) {
+// forward passes a signal on to the command. One that has missed it is passed on
+// even where the terminal gives it to all of the group.
+func (j *job) forward(sig syscall.Signal, missed bool) {
 	switch sig {
 	case syscall.SIGCHLD:
 		return
 	case syscall.SIGINT, syscall.SIGQUIT:
-		if !early && !j.tree.group && foreground() {
+		if !missed && !j.tree.group && foreground() {
 			return // the terminal gave it to the command already
 		}
 	}

@@ -3,8 +3,11 @@
 package process
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -109,6 +112,7 @@ func TestInterruptFromTheTerminal(t *testing.T) {
 			term.expect("ready")
 			term.typed(key)
 			term.expect("got ")
+			handled(t, w.Process.Pid)
 			w.Process.Signal(syscall.SIGTERM)
 			term.expect("got TERM")
 			w.Process.Signal(syscall.SIGUSR2)
@@ -122,6 +126,28 @@ func TestInterruptFromTheTerminal(t *testing.T) {
 			if r := w.readResult(t); r.Interrupted != sig {
 				t.Errorf("%+v", r)
 			}
+		}
+	}
+}
+
+// handled waits until a process is done with the signals that it was sent: none
+// waits, and no thread blocks any, as it does while it handles one.
+func handled(t *testing.T, pid int) {
+	t.Helper()
+	idle := func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+		check(t, err)
+		for _, thread := range threads {
+			status, err := os.ReadFile(thread)
+			if err == nil && len(regexp.MustCompile(`(SigPnd|ShdPnd|SigBlk):\t0+\n`).FindAll(status, -1)) != 3 {
+				return false
+			}
+		}
+		return true
+	}
+	for over := time.Now().Add(20 * time.Second); !idle(); time.Sleep(time.Millisecond) {
+		if time.Now().After(over) {
+			t.Fatal("signals are pending")
 		}
 	}
 }
