@@ -68,6 +68,7 @@ func TestTimeLimitCodes(t *testing.T) {
 		{"dies of TERM", "-limit 100ms", "exec sleep 1000", "exit 124", ""},
 		{"exits 0 on TERM", "-limit 200ms", `trap "exit 0" TERM; sleep 1000 & wait`, "exit 124", ""},
 		{"needs time to clean up", "-limit 200ms -kill 20s", `trap "sleep 1; echo clean; exit 0" TERM; sleep 1000 & wait`, "exit 124", "clean\n"},
+		{"cleans up in the background", "-limit 200ms -kill 20s", `trap "(sleep 1; echo clean) & exit 0" TERM; sleep 1000 & wait`, "exit 124", "clean\n"},
 		{"is cut off while cleaning up", "-limit 200ms -kill 300ms", `trap "sleep 1000; echo clean; exit 0" TERM; sleep 1000 & wait`, "exit 137", ""},
 		{"does not listen", "-limit 100ms -kill 100ms", `trap "" TERM; while :; do sleep 0.01; done`, "exit 137", ""},
 		{"has no time at all", "-limit 200ms -kill 0s", `trap "sleep 1000" TERM; sleep 1000 & wait`, "exit 137", ""},
@@ -87,6 +88,20 @@ func TestTimeLimitCodes(t *testing.T) {
 			}
 			nothingLeft(t, w.token)
 		})
+	}
+}
+
+// What is forked while the tree is told to end is told too.
+func TestTimeLimitIsNotMissed(t *testing.T) {
+	for _, terminal := range []bool{true, false} {
+		w := wrap(t, "-limit 200ms", "sh", "-c", `while :; do (setsid sleep 1000 &) ; (setsid sh -c "sleep 1001 & wait" &) ; done`)
+		if !terminal {
+			w.withoutTerminal()
+		}
+		if e := w.finish(t); e.String() != "exit 124" || e.took > 8*time.Second {
+			t.Errorf("%v after %v", e, e.took)
+		}
+		nothingLeft(t, w.token)
 	}
 }
 

@@ -79,8 +79,6 @@ func (c Command) wait(j *job, r *Result) {
 	defer poll.Stop()
 	grace := time.NewTimer(c.KillAfter)
 	defer grace.Stop()
-	j.tree.signal(syscall.SIGTERM)
-	j.tree.signal(syscall.SIGCONT) // a stopped process acts on TERM only now
 	if j.await(grace.C, poll.C, j.treeEnded) {
 		return
 	}
@@ -113,10 +111,10 @@ func (j *job) await(over, poll <-chan time.Time, done func() bool) bool {
 
 func (j *job) hasEnded() bool { return j.ended }
 
-func (j *job) treeEnded() bool { return j.ended && !j.tree.signal(0) }
+func (j *job) treeEnded() bool { return !j.tree.end() && j.ended }
 
 // treeKilled kills again what is still there: it may have forked meanwhile.
-func (j *job) treeKilled() bool { return !j.tree.signal(syscall.SIGKILL) && j.ended }
+func (j *job) treeKilled() bool { return !j.tree.kill() && j.ended }
 
 // reap is the only place where children are waited for. Nothing else runs
 // beside it, so no signal can go to a process id that is free again.

@@ -3,6 +3,8 @@
 package process
 
 import (
+	"os"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -15,6 +17,8 @@ type tree struct {
 	adopts    bool // orphans of the tree become children of this process
 	restore   func()
 	strangers map[int]uint64 // what was below this process before, with start times
+	told      map[int]uint64 // what was sent TERM, with start times
+	resists   bool           // some of it can do something else than die of that
 }
 
 type proc struct {
@@ -45,28 +49,71 @@ func newTree(limited bool) *tree {
 // release undoes what newTree changed in this process.
 func (t *tree) release() { t.restore() }
 
-// signal sends a signal to all that is left of the tree, parents first, and
-// reports whether anything was. Signal 0 only asks.
-func (t *tree) signal(sig syscall.Signal) bool {
+// end sends TERM to all of the tree, once, and reports whether anything is left.
+// What was forked at that moment is missed, and told by a later call, when those
+// who were told have died and left it behind. Where one need not die of TERM, it
+// may as well have been started to clean up, and is left in peace.
+func (t *tree) end() bool {
+	procs, ok := t.walk()
+	first := t.told == nil
+	if first {
+		t.told = make(map[int]uint64)
+	}
+	switch {
+	case ok:
+		t.tell(procs, first)
+		return len(procs) > 0
+	case first:
+		t.signalDirectly(syscall.SIGTERM)
+		t.signalDirectly(syscall.SIGCONT)
+	}
+	return t.signalDirectly(0)
+}
+
+func (t *tree) tell(procs []proc, first bool) {
+	if t.resists {
+		return
+	}
+	var untold []proc
+	for _, p := range procs {
+		if start, told := t.told[p.pid]; told && start == p.start || !first && p.parent != os.Getpid() {
+			continue
+		}
+		untold = append(untold, p)
+		if !t.grouped(p) { // it may leave the group before that is told
+			t.told[p.pid] = p.start
+		}
+		t.resists = t.resists || !diesOf(p.pid, syscall.SIGTERM)
+	}
+	t.send(untold, syscall.SIGTERM)
+	t.send(untold, syscall.SIGCONT) // a stopped process acts on TERM only now
+}
+
+// kill sends KILL to all that is left of the tree and reports whether anything
+// was.
+func (t *tree) kill() bool {
 	procs, ok := t.walk()
 	if !ok {
-		return t.signalDirectly(sig)
+		return t.signalDirectly(syscall.SIGKILL)
 	}
-	if t.group {
-		for _, p := range procs {
-			if p.group == t.pid { // in one stroke, so that none is forked past it
-				syscall.Kill(-t.pid, sig)
-				break
-			}
-		}
+	t.send(procs, syscall.SIGKILL)
+	return len(procs) > 0
+}
+
+// send sends a signal to some of the tree, given with parents first.
+func (t *tree) send(procs []proc, sig syscall.Signal) {
+	if slices.ContainsFunc(procs, t.grouped) {
+		syscall.Kill(-t.pid, sig) // in one stroke, so that none is forked past it
 	}
 	for _, p := range procs {
-		if !t.group || p.group != t.pid {
+		if !t.grouped(p) {
 			syscall.Kill(p.pid, sig)
 		}
 	}
-	return len(procs) > 0
 }
+
+// grouped reports whether a process is in the command's own group.
+func (t *tree) grouped(p proc) bool { return t.group && p.group == t.pid }
 
 // signalDirectly is for where the tree cannot be walked.
 func (t *tree) signalDirectly(sig syscall.Signal) bool {
