@@ -23,6 +23,7 @@ type change struct {
 	keys   []string
 	place  string // in the queue
 	queued bool   // the server may have put it there
+	pace   pace   // of the queue
 
 	// When the answer to a write was lost, it may or may not have been made.
 	base  string          // the version that it was to replace
@@ -85,7 +86,7 @@ func (u *change) run(ctx context.Context, decide func(at answer) (next, error)) 
 			return u.explain(err)
 		}
 		if at.ahead > 0 {
-			if !wait(ctx, at.ahead) {
+			if !wait(ctx, u.pace.pause(at.ahead, time.Now())) { //nolint:forbidigo // how long turns take, not what time it is
 				u.leave(ctx)
 				if err := ctx.Err(); errors.Is(err, context.Canceled) {
 					return u.explain(err)
@@ -205,19 +206,46 @@ func (r *Redis) expiry(c breaker.Circuit) time.Duration {
 	return r.ttl
 }
 
-// The pauses of those who wait: for each who is ahead, and bounds.
+// How long a turn in the queue is taken to be before one was seen to pass, and
+// bounds of a pause.
 const (
-	pauseAhead = 500 * time.Microsecond
+	usualTurn  = 500 * time.Microsecond
 	leastPause = time.Millisecond
-	mostPause  = 250 * time.Millisecond
+	mostPause  = time.Second
 )
 
-// wait pauses before the place in the queue is looked at again. It reports
+// pace is how fast a queue moves for one who waits in it. On a machine that is
+// busy with a crowd a turn takes long, and each look makes it longer.
+type pace struct {
+	turn  time.Duration // zero: none was seen
+	ahead int64         // at the last look
+	at    time.Time
+}
+
+// pause is how long one who has so many ahead of him need not look again: half
+// to all of the time that they will take, so that he seldom comes too late.
+func (p *pace) pause(ahead int64, now time.Time) time.Duration {
+	switch passed := p.ahead - ahead; {
+	case passed > 0:
+		p.turn = max(usualTurn, now.Sub(p.at)/time.Duration(passed))
+	case p.turn == 0:
+		p.turn = usualTurn
+	default: // it stands still, or its head was passed and it began anew
+		p.turn *= 2
+	}
+	p.turn = min(p.turn, mostPause)
+	p.ahead, p.at = ahead, now
+	pause := min(mostPause, time.Duration(min(ahead, 1000))*p.turn)
+	return max(leastPause, pause/2+rand.N(pause/2))
+}
+
+// wait pauses, but at most for half of the time that is left. It reports
 // whether there is time for that.
-func wait(ctx context.Context, ahead int64) bool {
-	pause := min(mostPause, max(leastPause, time.Duration(ahead)*pauseAhead))
-	pause = pause*3/4 + rand.N(pause/2)
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < pause+leastPause {
+func wait(ctx context.Context, pause time.Duration) bool {
+	if deadline, ok := ctx.Deadline(); ok {
+		pause = min(pause, time.Until(deadline)/2)
+	}
+	if pause < leastPause/2 {
 		return false
 	}
 	timer := time.NewTimer(pause)
