@@ -26,7 +26,7 @@ func TestFaults(t *testing.T) {
 	needsStrace(t)
 	points, wait := workers()
 	var tried atomic.Int64
-	stride, n := size(61, 7, 1), 0
+	stride, n := size(61, 37, 1), 0
 	for _, scene := range scenes() {
 		play := rehearse(t, scene)
 		made, paths := play.open(t).calls(nil, nil, scene.args...)
@@ -57,7 +57,7 @@ func TestSecondFaults(t *testing.T) {
 	needsStrace(t)
 	points, wait := workers()
 	var tried, all atomic.Int64
-	stride, n := size(0, 149, 11), 0
+	stride, n := size(0, 599, 11), 0
 	for _, scene := range scenes() {
 		play := rehearse(t, scene)
 		made, paths := play.open(t).calls(nil, nil, scene.args...)

@@ -82,7 +82,7 @@ func TestPowerCut(t *testing.T) {
 		v.run("mount", "-o", "loop", d.path, v.folder)
 		f := v.fleet()
 		acknowledged := []int{d.position()} // where each round was
-		for n := 1; n <= size(4, 10, 40); n++ {
+		for n := 1; n <= size(4, 6, 40); n++ {
 			_ = f.cb("run", "-q", "--name", "busy", "--threshold", "1", "--timeout", "1ms", "false").Run() // it fails
 			trip := fmt.Sprint("trip", n)
 			if err := f.cb("trip", trip, "--for", "1h").Run(); err != nil {
@@ -111,7 +111,7 @@ func (v volume) cuts(d *disk, older string, acknowledged []int) {
 	}
 	defer image.Close()
 	r := &replay{log: d.log[:d.position()], image: image}
-	points := make([]int, size(10, 40, 400))
+	points := make([]int, size(10, 16, 400))
 	for i := range points {
 		points[i] = acknowledged[0] + rand.N(len(r.log)-acknowledged[0]+1)
 	}

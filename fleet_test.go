@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,14 +11,9 @@ import (
 	"cb/internal/redistest"
 )
 
-// large is how many runs of one circuit come from a fleet at once: 500 where
-// the servers must be tested, and few enough not to disturb others elsewhere.
-func large() int {
-	if slices.Contains(strings.Fields(os.Getenv("CB_TEST_REQUIRE")), "redis-server") {
-		return 500
-	}
-	return 60
-}
+// large is how many runs of one circuit come from a fleet at once: all on two
+// processors, which a real fleet are not.
+func large() int { return size(60, 120, 500) }
 
 // newServerFleet is newFleet with the circuits on a server.
 func newServerFleet(t *testing.T, args ...string) (fleet, *redistest.Server) {

@@ -176,3 +176,14 @@ func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s is %s, want %s", args[0], got, args[1])
 	}
 }
+
+// size picks how much a test tries: CB_TEST_LONG is unset, 1 or more.
+func size(short, middle, long int) int {
+	switch os.Getenv("CB_TEST_LONG") {
+	case "":
+		return short
+	case "1":
+		return middle
+	}
+	return long
+}

@@ -41,7 +41,7 @@ func TestKillStorm(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer seen.Close()
-	span := time.Duration(size(2, 10, 60)) * time.Second
+	span := time.Duration(size(2, 5, 60)) * time.Second
 	s := &storm{fleet: f, seen: seen, end: time.Now().Add(span), count: map[string]map[string]int{"runs": {}, "mixed": {}}}
 	var group sync.WaitGroup
 	for range size(8, 12, 24) {
@@ -62,17 +62,6 @@ func TestKillStorm(t *testing.T) {
 		s.worksAgain(name)
 	}
 	s.prunes()
-}
-
-// size picks how much a test tries: CB_TEST_LONG is unset, 1 or more.
-func size(short, middle, long int) int {
-	switch os.Getenv("CB_TEST_LONG") {
-	case "":
-		return short
-	case "1":
-		return middle
-	}
-	return long
 }
 
 // one starts a command of cb on a circuit, kills it perhaps, and counts how it
