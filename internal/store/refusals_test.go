@@ -151,7 +151,7 @@ func TestReadingsNeverLoseRefusals(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for i := range 150 {
+		for i := range 500 {
 			refuse(t, d, "deploy")
 			update(t, d, "deploy", func(c breaker.Circuit, now time.Time) (breaker.Circuit, error) {
 				return c.Trip(breaker.Order{At: now, For: time.Hour, Seed: uint64(i)}), nil
