@@ -31,7 +31,7 @@ func (l *lock) release() {
 
 // unlock gives up a lock. The file stays open and locked when that fails, and
 // the next change of the same process would wait for itself.
-func unlock(file *flock.Flock) {
+func unlock(file interface{ Unlock() error }) {
 	for tries := 0; file.Unlock() != nil && tries < 3; tries++ {
 	}
 }

@@ -64,6 +64,25 @@ func TestWaitForTheLockEnds(t *testing.T) {
 	}
 }
 
+// reluctant is a lock that gives way only when it has been asked so often.
+type reluctant struct{ asked, gives int }
+
+func (r *reluctant) Unlock() error {
+	if r.asked++; r.asked < r.gives {
+		return os.ErrDeadlineExceeded
+	}
+	return nil
+}
+
+func TestUnlockAsksAgain(t *testing.T) {
+	for _, test := range []struct{ gives, asked int }{{1, 1}, {2, 2}, {4, 4}, {100, 4}} {
+		lock := reluctant{gives: test.gives}
+		if unlock(&lock); lock.asked != test.asked {
+			t.Errorf("gives way when asked %d times: it was asked %d times, want %d", test.gives, lock.asked, test.asked)
+		}
+	}
+}
+
 func TestACanceledContextDoesNotStopWhoNeedNotWait(t *testing.T) {
 	d := newDir(t)
 	canceled, cancel := context.WithCancel(context.Background())
